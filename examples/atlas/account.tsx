@@ -1,4 +1,4 @@
-// One's account: where one is signed in, and the way out.
+// The account page: a user's sessions, and signing out.
 
 import type { Route } from "@quartet/kit/app";
 import type { AuthPlugin, SessionInfo } from "@quartet/kit/auth";
@@ -7,7 +7,7 @@ import { html, seeOther } from "./answer.tsx";
 import { Page } from "./layout.tsx";
 import type { AtlasUser } from "./user.ts";
 
-/** The routes of one's account. */
+/** Creates the routes of the account page. */
 export function accountRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   return [
     {
@@ -45,15 +45,15 @@ function AccountPage(
   return (
     <Page title={`${name} – Atlas`}>
       <h1>{name}</h1>
-      <h2>Where you are signed in</h2>
+      <h2>Your sessions</h2>
       <ul class="lines">
         {sessions.map(({ id, provider, createdAt }) => (
           <li key={id}>
             Since{" "}
             <time dateTime={createdAt.toISOString()}>
               {TIME.format(createdAt)}
-            </time>, by {provider === "hillside" ? "Hillside" : "password"}
-            {id === current && " (here)"}
+            </time>, with {provider === "hillside" ? "Hillside" : "password"}
+            {id === current && " (this browser)"}
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-// What the admin may do: edit a country.
+// The admin's pages: edit a country.
 
 import type { DatabaseSync } from "node:sqlite";
 import { errorResponse } from "@quartet/kit/app";
@@ -15,7 +15,7 @@ import { Page } from "./layout.tsx";
 
 const MAX_LENGTH = 100;
 
-/** The routes of the admin. */
+/** Creates the routes of the admin. */
 export function adminRoutes(
   database: DatabaseSync,
   cache: CountryCache,
@@ -36,7 +36,7 @@ export function adminRoutes(
       const country = find(params["code"]!);
       const capital = (await readForm(request))["capital"]?.trim() ?? "";
       if (capital.length > MAX_LENGTH) {
-        const problem = `At most ${MAX_LENGTH} characters`;
+        const problem = `Enter at most ${MAX_LENGTH} characters`;
         const page = <EditPage {...{ country, capital, problem }} />;
         return html(context, page, 422);
       }

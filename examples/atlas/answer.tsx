@@ -1,4 +1,4 @@
-// How Atlas answers: with a page, or with the way to one.
+// Responses: an HTML page or a redirect.
 
 import type { Context } from "@quartet/kit/app";
 import { getUser, safeRedirect } from "@quartet/kit/auth";
@@ -6,7 +6,7 @@ import type { VNode } from "preact";
 import { render } from "preact-render-to-string";
 import { VisitorContext } from "./layout.tsx";
 
-/** Answers a request with a page. */
+/** Creates a response with a page. */
 export function html(context: Context, page: VNode, status = 200): Response {
   const visitor = {
     name: getUser(context)?.name,
@@ -19,30 +19,30 @@ export function html(context: Context, page: VNode, status = 200): Response {
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
-      // It has the visitor's name on it.
+      // The page shows the user's name.
       "cache-control": "private, no-cache",
     },
   });
 }
 
-/** Sends a browser to another page. */
+/** Redirects a browser to another page. */
 export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location } });
 }
 
-/** The way to the sign-in page, and from there back to where one was. */
+/** Returns the path of the sign-in page. Signing in leads back to `url`. */
 export function signInPath(url: URL): string {
-  const isHere = url.pathname.startsWith("/sign-");
-  const next = isHere ? nextPath(url) : url.pathname + url.search;
+  const isSignIn = url.pathname.startsWith("/sign-");
+  const next = isSignIn ? nextPath(url) : url.pathname + url.search;
   return withNext("/sign-in", next);
 }
 
-/** A path that knows where one goes on to afterwards. */
+/** Adds the page to open after signing in to a path. */
 export function withNext(path: string, next: string): string {
   return `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Where one goes on to after signing in: always a page of Atlas. */
+/** Returns the page to open after signing in. It's always a page of Atlas. */
 export function nextPath(url: URL): string {
   return safeRedirect(url.searchParams.get("next"));
 }

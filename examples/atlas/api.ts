@@ -1,4 +1,4 @@
-// What the page, and anybody else, can call: the procedures of Atlas.
+// The procedures of Atlas, for its pages and other clients.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { AuthPlugin } from "@quartet/kit/auth";
@@ -9,15 +9,18 @@ import { findCountry, searchCountries } from "./countries.ts";
 import { addFavourite, listFavourites, removeFavourite } from "./favourites.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** The type of the API, which is all that the page knows of it. */
+/** The type of the API. The page imports this type and no code. */
 export type Api = ReturnType<typeof createApi>;
 
-const code = z.string().regex(/^[A-Za-z]{3}$/, "A country has three letters");
+const code = z.string().regex(
+  /^[A-Za-z]{3}$/,
+  "A country code has three letters",
+);
 
 /**
- * Makes the API.
+ * Creates the API.
  *
- * @param changes The channel of users whose favourites have changed.
+ * @param changes A channel for the ids of users whose favourites have changed.
  */
 // deno-lint-ignore explicit-module-boundary-types -- the procedures are the type
 export function createApi(
@@ -62,8 +65,8 @@ export function createApi(
           await changes.publish(user.id);
         },
       ),
-      // All of them each time: whoever comes back after a break is up to date.
-      // It ends with the session.
+      // Yields the whole list each time, so that a client that reconnects is up
+      // to date. The subscription ends with the session.
       live: forUsers.subscription(async function* ({ user, signal }) {
         const changed = changes.subscribe(signal);
         yield listFavourites(database, user.id);

@@ -1,4 +1,4 @@
-// Atlas, the countries of the world: the app itself. Start reading here.
+// Atlas, the countries of the world. Creates the app; start reading here.
 
 import { createApp, healthPlugin } from "@quartet/kit/app";
 import type { App } from "@quartet/kit/app";
@@ -25,20 +25,20 @@ import type { SharedStores } from "./stores.ts";
 
 /** Settings of the demo. */
 export interface AtlasOptions {
-  /** The SQLite file; `:memory:` keeps everything in memory. */
+  /** The path of the SQLite file, or `:memory:`. */
   readonly database: string;
-  /** Signs the sessions. Default: a random one. */
+  /** The secret that signs sessions. Default: random. */
   readonly sessionSecret?: string | undefined;
   /**
-   * What a webhook has to bring to `/api/revalidate`. Default: a random one,
-   * so that nobody can use it.
+   * The bearer token of the webhook `/api/revalidate`. Default: random, so the
+   * webhook can't be used.
    */
   readonly revalidateSecret?: string | undefined;
-  /** The stores that processes share. Default: everything is in this process. */
+  /** The stores that several processes share. Default: memory of this process. */
   readonly stores?: SharedStores | undefined;
 }
 
-/** Makes the demo app. */
+/** Creates the demo app. */
 export function createAtlas(options: AtlasOptions): App {
   const { sessionSecret, revalidateSecret, stores } = options;
   const database = openDatabase(options.database);
@@ -81,7 +81,7 @@ export function createAtlas(options: AtlasOptions): App {
       ...accountRoutes(auth),
       ...adminRoutes(database, cache),
       {
-        // Other editors of the countries report here what has changed.
+        // Other systems report changed countries here.
         path: "/api/revalidate",
         method: "*",
         handler: cache.webhook(revalidateSecret ?? randomSecret()),

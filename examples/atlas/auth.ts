@@ -1,4 +1,4 @@
-// Who signs in, and how.
+// The auth plugin: passwords, and OAuth with Hillside.
 
 import type { DatabaseSync } from "node:sqlite";
 import {
@@ -18,19 +18,19 @@ import type { Hillside } from "./hillside.ts";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** What Atlas' auth has to know. */
+/** Options of the auth plugin. */
 export interface AuthOptions {
-  /** Signs the sessions. */
+  /** The secret that signs sessions. */
   readonly secret: string;
-  /** Where else people have accounts. */
+  /** The OAuth server. */
   readonly hillside: Hillside;
-  /** Keeps the sessions. Default: this process, until it ends. */
+  /** The session store. Default: memory of this process. */
   readonly sessions?: SessionStore | undefined;
-  /** Counts failed sign-ins. Default: this process does. */
+  /** The store that counts failed sign-ins. Default: memory of this process. */
   readonly limits?: RateLimitStore | undefined;
 }
 
-/** Makes the auth of Atlas. */
+/** Creates the auth plugin of Atlas. */
 export function createAuth(
   database: DatabaseSync,
   { secret, hillside, sessions, limits }: AuthOptions,
@@ -43,8 +43,7 @@ export function createAuth(
   return createAuthPlugin({
     session: {
       secret,
-      // A signed cookie that is good as long as the server knows the session,
-      // so that one can sign out everywhere.
+      // With this strategy, users can sign out everywhere.
       strategy: "hybrid",
       ...sessions && { store: sessions },
     },
@@ -55,7 +54,7 @@ export function createAuth(
         name: "Hillside",
         scope: ["read:user"],
         ...hillside.registration,
-        // Its spans join the trace of whoever signs in.
+        // Hillside's spans join the trace of the sign-in.
         fetch: tracedFetch({ trustedOrigins: [hillside.origin] }),
         profile: (person) => rememberHillsideUser(database, person),
       }),
@@ -71,11 +70,11 @@ async function findByPassword(
   email: unknown,
   password: unknown,
 ): Promise<AtlasUser | null> {
-  // What a request brings may be of any type.
+  // Fields of a request can have any type.
   const found = typeof email === "string"
     ? findByEmail(database, email)
     : undefined;
-  // Also for those who are unknown: so it takes the same time.
+  // Unknown users take the same time as known ones.
   const isRight = await traceAuthCheck(
     "password",
     () => verifyPassword(password, found?.passwordHash),

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-// What runs in the browser: it brings the islands of a page to life, and
-// traces the browser's half of a request if the server traces its own.
+// The entry of the page's script. It hydrates the islands of a page, and starts
+// tracing in the browser.
 
 import { hydrate } from "preact";
 import type { ComponentType } from "preact";
@@ -10,7 +10,7 @@ import { LiveStar } from "./star.tsx";
 
 const tracer = initClientTracing();
 
-// deno-lint-ignore no-explicit-any -- each has the props that the server sent
+// deno-lint-ignore no-explicit-any -- the server sends the props of each island
 const islands: Record<string, ComponentType<any>> = { Search, LiveStar };
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-island]")) {

@@ -1,9 +1,9 @@
-// What Atlas asks its database.
+// Queries for countries.
 
 import type { DatabaseSync } from "node:sqlite";
 import { rows } from "./database.ts";
 
-/** A country, as far as a list shows it. */
+/** A country in a list. */
 export interface CountryName {
   readonly code: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Country extends CountryName {
   readonly subregion: string;
   readonly languages: string;
   readonly currencies: string;
-  /** In square kilometres. */
+  /** The area in square kilometres. */
   readonly area: number;
 }
 
@@ -48,7 +48,7 @@ export function findCountry(
   )[0];
 }
 
-/** Finds the countries that share a border with one. */
+/** Finds the neighbours of a country. */
 export function findBorders(
   database: DatabaseSync,
   code: string,
@@ -62,7 +62,7 @@ export function findBorders(
   );
 }
 
-/** Writes down which city is a country's capital. */
+/** Sets the capital of a country. */
 export function setCapital(
   database: DatabaseSync,
   code: string,

@@ -1,4 +1,4 @@
-// What a country's page shows is kept, until somebody says that it has changed.
+// A cache for the countries and their neighbours.
 
 import type { DatabaseSync } from "node:sqlite";
 import { createCache, tags } from "@quartet/kit/data";
@@ -6,15 +6,15 @@ import type { CacheStore, RevalidateResult } from "@quartet/kit/data";
 import { findBorders, findCountry } from "./countries.ts";
 import type { Country, CountryName } from "./countries.ts";
 
-/** A country and its neighbours, the same for everybody who looks. */
+/** A country and its neighbours. They're the same for all users. */
 export interface CountryFacts {
   readonly country: Country;
   readonly borders: readonly CountryName[];
 }
 
-/** The countries that were looked at of late. */
+/** A cache of countries. */
 export interface CountryCache {
-  /** Finds a country by its code in capitals. */
+  /** Finds a country by its code in capital letters. */
   load(code: string): Promise<CountryFacts | undefined>;
   /** Invalidates a country. The next visitor sees the change. */
   revalidate(code: string): Promise<RevalidateResult>;
@@ -25,9 +25,9 @@ export interface CountryCache {
 }
 
 /**
- * Makes a cache in front of a database.
+ * Creates a cache in front of a database.
  *
- * @param store Where several processes keep it. Default: in this one.
+ * @param store The store that several processes share. Default: memory.
  */
 export function createCountryCache(
   database: DatabaseSync,

@@ -1,4 +1,4 @@
-// The pages of the countries.
+// The pages that show countries.
 
 import type { ComponentType, VNode } from "preact";
 import { useContext } from "preact/hooks";
@@ -9,7 +9,7 @@ import { CountryLink, Search } from "./search.tsx";
 import type { SearchProps } from "./search.tsx";
 import { LiveStar } from "./star.tsx";
 
-/** The list of countries, with its search. */
+/** The start page: the search and the list of countries. */
 export function ListPage(props: SearchProps): VNode {
   return (
     <Page title="Atlas">
@@ -19,7 +19,7 @@ export function ListPage(props: SearchProps): VNode {
   );
 }
 
-/** What strangers get in place of what is for those who are signed in. */
+/** A link to the sign-in page, in place of something for users only. */
 function SignInTo({ children }: { children: string }): VNode {
   const { signInPath } = useContext(VisitorContext);
   return (
@@ -29,7 +29,7 @@ function SignInTo({ children }: { children: string }): VNode {
   );
 }
 
-/** A part of a page that comes to life in the browser. */
+/** A part of a page that the browser hydrates. */
 function Island<Props extends object>(
   { name, of: Component, props }: {
     name: string;
@@ -44,14 +44,14 @@ function Island<Props extends object>(
   );
 }
 
-/** What the page of a country shows. */
+/** Props of {@linkcode CountryPage}. */
 export interface CountryPageProps extends CountryFacts {
   /** `null` if nobody is signed in. */
   readonly favourites: readonly CountryName[] | null;
   readonly canEdit: boolean;
 }
 
-/** All about one country. */
+/** The page of a country. */
 export function CountryPage(
   { country, borders, favourites, canEdit }: CountryPageProps,
 ): VNode {
@@ -100,12 +100,12 @@ export function CountryPage(
             ))}
           </ul>
         )
-        : <p>None by land.</p>}
+        : <p>No land borders.</p>}
     </Page>
   );
 }
 
-/** What the code of no country shows. */
+/** The page for an unknown country code. */
 export function NoCountryPage(): VNode {
   return <Message title="No such country" />;
 }

@@ -1,4 +1,4 @@
-// Where the countries are found.
+// The routes of the countries.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Context, Route } from "@quartet/kit/app";
@@ -11,7 +11,7 @@ import { CountryPage, ListPage, NoCountryPage } from "./country_pages.tsx";
 import { listFavourites } from "./favourites.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** The routes of the countries. */
+/** Creates the routes of the countries. */
 export function countryRoutes(
   database: DatabaseSync,
   cache: CountryCache,

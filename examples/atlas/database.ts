@@ -1,10 +1,10 @@
-// The database: a SQLite file, filled with real data when it is new.
+// The database: a SQLite file. A new file is filled with the countries.
 
 import { DatabaseSync } from "node:sqlite";
 import countries from "world-countries/countries.json" with { type: "json" };
 import { tracedAdapter } from "@quartet/kit/trace";
 
-/** What makes each version of the file out of the one before. */
+/** The migrations, one for each version of the file. */
 const MIGRATIONS = [createCountries, createFavourites, createUsers];
 
 const COUNTRIES = `
@@ -32,12 +32,12 @@ const USERS = `
   CREATE TABLE user (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    -- What those sign in by who have a password here, and not at Hillside.
+    -- NULL for users who sign in with Hillside.
     email TEXT UNIQUE,
     password_hash TEXT,
     is_admin INTEGER NOT NULL DEFAULT 0
   ) STRICT;
-  -- They belonged to browsers before.
+  -- Version 2 stored favourites for browsers, not for users.
   DROP TABLE favourite;
   CREATE TABLE favourite (
     user TEXT NOT NULL REFERENCES user (id),
@@ -46,9 +46,9 @@ const USERS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Opens the database. Its queries show in the traces of the requests. */
+/** Opens the database. Its queries appear in the traces. */
 export function openDatabase(path: string): DatabaseSync {
-  // Another process may be writing, in milliseconds.
+  // Waits up to 5,000 ms while another process writes.
   const database = new DatabaseSync(path, { timeout: 5_000 });
   try {
     migrate(database);
@@ -59,16 +59,16 @@ export function openDatabase(path: string): DatabaseSync {
   return tracedAdapter(database, { system: "sqlite" });
 }
 
-/** SQLite's driver does not know what a query selects; who wrote it does. */
+/** Casts the rows of a query. SQLite's driver has no types for them. */
 export function rows<T>(result: readonly unknown[]): T[] {
   return result as T[];
 }
 
-/** In one transaction: all steps that are missing are made, or none. */
+/** Runs all missing migrations in one transaction. */
 function migrate(database: DatabaseSync): void {
   if (versionOf(database) >= MIGRATIONS.length) return;
   database.exec("BEGIN IMMEDIATE");
-  // Another process may have made them while this one waited.
+  // Another process may have run some of them in the meantime.
   for (const step of MIGRATIONS.slice(versionOf(database))) step(database);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
 }

@@ -1,10 +1,10 @@
-// The countries that somebody has marked.
+// The favourite countries of users.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { CountryName } from "./countries.ts";
 import { rows } from "./database.ts";
 
-/** Lists a user's favourites by name. */
+/** Lists a user's favourites, sorted by name. */
 export function listFavourites(
   database: DatabaseSync,
   user: string,
@@ -18,7 +18,7 @@ export function listFavourites(
   );
 }
 
-/** Marks a country. It may be marked already. */
+/** Adds a favourite, if it isn't one yet. */
 export function addFavourite(
   database: DatabaseSync,
   user: string,
@@ -28,7 +28,7 @@ export function addFavourite(
     .run(user, code.toUpperCase());
 }
 
-/** Takes the mark away, if there is one. */
+/** Removes a favourite, if it is one. */
 export function removeFavourite(
   database: DatabaseSync,
   user: string,

@@ -1,16 +1,16 @@
-// What forms consist of.
+// Parts of forms.
 
 import type { ComponentProps, VNode } from "preact";
 
-/** A field of a form. */
+/** Props of {@linkcode Field}. */
 export type FieldProps = ComponentProps<"input"> & {
   readonly label: string;
   readonly name: string;
-  /** What is wrong with what was filled in. */
+  /** The error message for the value. */
   readonly problem?: string | undefined;
 };
 
-/** A field with its label, and with what is wrong with it. */
+/** A form field with its label and error message. */
 export function Field({ label, name, problem, ...input }: FieldProps): VNode {
   return (
     <>
@@ -29,7 +29,7 @@ export function Field({ label, name, problem, ...input }: FieldProps): VNode {
   );
 }
 
-/** What is wrong with a form as a whole, if anything is. */
+/** The error message of a whole form, if there is one. */
 export function Problem(
   { children }: { children?: string | undefined },
 ): VNode | null {

@@ -1,14 +1,14 @@
-// Reads what a form was filled in with.
+// Reads submitted forms.
 
 import { errorResponse } from "@quartet/kit/app";
 
-/** More than any form here takes, in bytes. */
+/** The maximum size of a form in bytes. */
 const LIMIT = 16_384;
 
 /**
  * Reads the fields of a submitted form.
  *
- * @throws {Response} If it is larger than any form here.
+ * @throws {Response} If the form is too large.
  */
 export async function readForm(
   request: Request,

@@ -1,5 +1,5 @@
-// Hillside, where people have accounts already. It stands in for GitHub, on
-// this machine: an OAuth server where one signs in by clicking on a name.
+// Hillside, an OAuth server on this machine that behaves like GitHub. Users
+// sign in there by clicking on a name.
 
 import { createApp, serve } from "@quartet/kit/app";
 import type { Plugin } from "@quartet/kit/app";
@@ -7,14 +7,14 @@ import type { GitHubOptions } from "@quartet/kit/auth";
 import { traceMiddleware } from "@quartet/kit/trace";
 import { createOAuthServer } from "../hillside/mod.ts";
 
-/** Where Hillside sends people back to. */
+/** The path of the OAuth callback. */
 export const CALLBACK_PATH = "/sign-in/hillside/callback";
 
-/** Hillside. As a plugin it closes with the app. */
+/** The OAuth server, as a plugin: it closes with the app. */
 export interface Hillside extends Plugin {
-  /** Where it listens. */
+  /** The origin that it listens on. */
   readonly origin: string;
-  /** What one gets who registers an application there. */
+  /** The settings of Atlas' registration. */
   readonly registration: Required<
     Pick<GitHubOptions, "clientId" | "clientSecret" | "enterprise">
   >;
@@ -25,7 +25,7 @@ export function startHillside(): Hillside {
   const client = {
     id: "atlas",
     secret: crypto.randomUUID(),
-    // On these, any port will do.
+    // Each of these hosts allows any port.
     redirectUris: ["http://127.0.0.1", "http://localhost"]
       .map((host) => host + CALLBACK_PATH),
   };

@@ -1,14 +1,14 @@
-// What all pages have in common.
+// The layout of all pages.
 
 import { createContext } from "preact";
 import type { ComponentChildren, VNode } from "preact";
 import { useContext } from "preact/hooks";
 
-/** Whom a page is shown to. */
+/** The visitor of a page. */
 export interface Visitor {
-  /** The name of who is signed in. */
+  /** The name of the user. `undefined`: not signed in. */
   readonly name: string | undefined;
-  /** The way to the sign-in page, and from there back to this one. */
+  /** The path of the sign-in page. Signing in leads back to this page. */
   readonly signInPath: string;
 }
 
@@ -22,7 +22,7 @@ const ICON = "data:image/svg+xml," + encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text y="13" font-size="14">🌍</text></svg>',
 );
 
-/** A page. */
+/** A page with the header of Atlas. */
 export function Page(
   { title, children }: { title: string; children: ComponentChildren },
 ): VNode {
@@ -50,7 +50,7 @@ export function Page(
   );
 }
 
-/** A short page that says one thing, and leads back. */
+/** A page with one message and a link to the start page. */
 export function Message(
   { title, children }: { title: string; children?: ComponentChildren },
 ): VNode {

@@ -1,4 +1,4 @@
-// The demo: `deno task dev --trace` starts it.
+// The entry of the demo. `deno task dev --trace` starts it.
 
 import { createAtlas } from "./atlas.ts";
 import { keptSecret } from "./secret.ts";
@@ -11,7 +11,7 @@ export default createAtlas({
   sessionSecret: Deno.env.get("ATLAS_SECRET") ??
     keptSecret(`${folder}/atlas.secret`),
   revalidateSecret: Deno.env.get("ATLAS_REVALIDATE_SECRET"),
-  // Loaded only with several processes: it needs a client of Redis.
+  // Loads the Redis client only if several processes share Redis.
   stores: redis === undefined
     ? undefined
     : (await import("./redis.ts")).openStores(redis),

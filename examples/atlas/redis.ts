@@ -1,4 +1,4 @@
-// The stores of several processes, in one Redis.
+// Redis stores, for several processes of Atlas.
 
 import {
   createRedisRateLimitStore,
@@ -10,9 +10,9 @@ import { createClient } from "redis";
 import type { SharedStores } from "./stores.ts";
 
 /**
- * Makes the stores. They connect when they are first used.
+ * Creates the stores. They connect when they are first used.
  *
- * @param url Where Redis is, such as `redis://127.0.0.1:6379`.
+ * @param url The address of Redis, such as `redis://127.0.0.1:6379`.
  */
 export function openStores(url: string): SharedStores {
   const client = createClient({ url });
@@ -23,7 +23,7 @@ export function openStores(url: string): SharedStores {
     limits,
     cache: createRedisStore({ client, name: "atlas:cache" }),
     changes,
-    // The auth and the cache close theirs.
+    // The auth plugin and the cache close the other two.
     close: () => Promise.all([limits.close(), changes.close()]),
   };
 }

@@ -1,20 +1,20 @@
-// What guards and routes refuse in JSON, people are told on a page.
+// Error pages, in place of JSON errors of guards and routes.
 
 import type { Context, Middleware } from "@quartet/kit/app";
 import { html, seeOther, signInPath } from "./answer.tsx";
 import { Message } from "./layout.tsx";
 
-const TITLES = { 403: "This is not for you", 404: "There is nothing here" };
+const TITLES = { 403: "You don't have access", 404: "Page not found" };
 
-/** Makes pages of refusals, and sends strangers to the sign-in page. */
+/** Shows 403 and 404 as pages, and redirects from 401 to the sign-in page. */
 export const refusals: Middleware<Context> = async (request, context, next) => {
   const response = await next();
-  const isForPeople = request.headers.get("accept")?.includes("text/html");
+  const wantsPage = request.headers.get("accept")?.includes("text/html");
   const type = response.headers.get("content-type");
-  if (!isForPeople || type !== "application/json") return response;
+  if (!wantsPage || type !== "application/json") return response;
   switch (response.status) {
     case 401:
-      // What a form has sent can't be sent again by a link.
+      // A redirect can't repeat a form post, so don't lead back to it.
       return seeOther(
         request.method === "GET" ? signInPath(context.url) : "/sign-in",
       );

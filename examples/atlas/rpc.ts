@@ -1,7 +1,7 @@
-// How the page calls the server.
+// The page's RPC client.
 
 import { createClient } from "@quartet/kit/rpc/client";
 import type { Api } from "./api.ts";
 
-/** The API of Atlas, as if its procedures were here. */
+/** The client of Atlas' API. */
 export const rpc = createClient<Api>({ httpEndpoint: "/api/rpc" });

@@ -1,11 +1,11 @@
-// Bundles what runs in the browser, in memory, when it is first asked for.
+// Bundles the page's script in memory, at the first request for it.
 
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 
 let script: Promise<string> | undefined;
 
-/** The script of the pages. */
+/** Returns the script of the pages. */
 export function pageScript(): Promise<string> {
   return script ??= bundle();
 }
@@ -21,12 +21,12 @@ async function bundle(): Promise<string> {
     jsxImportSource: "preact",
     plugins: [{ name: "deno", setup: resolveAsDenoDoes }],
   });
-  // It leaves a process behind, which is not needed again.
+  // Otherwise esbuild's process keeps running.
   await esbuild.stop();
   return outputFiles[0]!.text;
 }
 
-/** Finds `preact` and `@quartet/kit`, as `deno.json` names them. */
+/** Resolves `preact` and `@quartet/kit` by the imports of `deno.json`. */
 function resolveAsDenoDoes(build: esbuild.PluginBuild): void {
   build.onResolve({ filter: /^[@a-z]/ }, ({ path }) => ({
     path: fileURLToPath(import.meta.resolve(path)),

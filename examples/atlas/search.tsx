@@ -1,4 +1,4 @@
-// The search: the server renders it, and in the browser it filters as you type.
+// The search. The server renders it. The browser updates it as you type.
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -6,7 +6,7 @@ import type { CountryName } from "./countries.ts";
 import { Star, useFavourites } from "./star.tsx";
 import { rpc } from "./rpc.ts";
 
-/** What the search shows. */
+/** Props of {@linkcode Search}. */
 export interface SearchProps {
   readonly query: string;
   readonly countries: readonly CountryName[];
@@ -14,7 +14,7 @@ export interface SearchProps {
   readonly favourites: readonly CountryName[] | null;
 }
 
-/** The form, the favourites, and the countries that were found. */
+/** The search form, the favourites, and the countries found. */
 export function Search(props: SearchProps): VNode {
   const [countries, setCountries] = useState(props.countries);
   const favourites = useFavourites(props.favourites);
@@ -23,7 +23,7 @@ export function Search(props: SearchProps): VNode {
   async function search(query: string): Promise<void> {
     latest.current = query;
     const found = await rpc.countries.search.query({ query });
-    // Answers may overtake each other.
+    // Responses can arrive in any order; keep only the latest query's.
     if (latest.current === query) setCountries(found);
   }
 

@@ -1,8 +1,8 @@
-// The secret that signs the sessions.
+// The secret that signs sessions.
 
 /**
- * Reads the secret that a file keeps. The first time it makes one, which nobody
- * but the file's owner can read.
+ * Reads the secret from a file. Creates the file if it doesn't exist. Only its
+ * owner can read it.
  */
 export function keptSecret(path: string): string {
   try {
@@ -10,7 +10,7 @@ export function keptSecret(path: string): string {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  // In one step: several processes may start at once.
+  // Linking is atomic: several processes may start at the same time.
   const draft = `${path}.${crypto.randomUUID()}`;
   Deno.writeTextFileSync(draft, randomSecret(), { mode: 0o600 });
   try {
@@ -23,7 +23,7 @@ export function keptSecret(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-/** 32 random bytes, which nobody guesses. */
+/** Returns 32 random bytes in base64. */
 export function randomSecret(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toBase64();
 }

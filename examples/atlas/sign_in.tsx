@@ -11,12 +11,12 @@ import { Page } from "./layout.tsx";
 import { explain } from "./sign_in_problem.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** The routes of signing in and out. */
+/** Creates the routes for signing in and out. */
 export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   return [
     {
       path: "/sign-in",
-      // Everybody may, but not by a form on a page of somebody else.
+      // Rejects form posts from other sites.
       config: { ...publicAction() },
       loader({ context }) {
         const next = nextPath(context.url);
@@ -51,7 +51,7 @@ export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   ];
 }
 
-/** Asks who one is. */
+/** The sign-in page. */
 export function SignInPage(
   { next, email, problem }: {
     next: string;

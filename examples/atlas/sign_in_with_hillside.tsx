@@ -1,4 +1,4 @@
-// Signing in with an account at Hillside.
+// Signing in with Hillside.
 
 import type { Context, Route } from "@quartet/kit/app";
 import { getAuth, getOAuthUrl, handleOAuthCallback } from "@quartet/kit/auth";
@@ -7,7 +7,7 @@ import { CALLBACK_PATH } from "./hillside.ts";
 import { SignInPage } from "./sign_in.tsx";
 import { explain } from "./sign_in_problem.ts";
 
-/** The routes that lead to Hillside and back. */
+/** The redirect to Hillside, and the OAuth callback. */
 export const hillsideRoutes: Route[] = [
   {
     path: "/sign-in/hillside",
@@ -34,7 +34,7 @@ export const hillsideRoutes: Route[] = [
         });
       } catch (error) {
         const { problem, status } = code === null
-          ? { problem: "Hillside did not sign you in", status: 400 }
+          ? { problem: "Hillside didn't sign you in", status: 400 }
           : explain(error);
         const page = <SignInPage next={returnTo()} problem={problem} />;
         return html(context, page, status);

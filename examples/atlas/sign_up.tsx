@@ -12,20 +12,23 @@ import { Field, Problem } from "./fields.tsx";
 import { readForm } from "./form.ts";
 import { Page } from "./layout.tsx";
 import { explain } from "./sign_in_problem.ts";
-import { addUser, isAdminWanted } from "./user.ts";
+import { addUser, hasAdmin } from "./user.ts";
 import type { AtlasUser } from "./user.ts";
 
 const signUp = z.object({
-  name: z.string().trim().min(1, "Say what to call you")
-    .max(80, "At most 80 characters"),
+  name: z.string().trim().min(1, "Enter your name")
+    .max(80, "Enter at most 80 characters"),
   email: z.string().trim().toLowerCase()
-    .pipe(z.email("This is no e-mail address")),
-  password: z.string().min(8, "At least 8 characters")
-    // As hashPassword() counts them.
-    .refine((text) => byteLength(text.normalize("NFKC")) <= 1024, "Too long"),
+    .pipe(z.email("Enter a valid e-mail address")),
+  password: z.string().min(8, "Enter at least 8 characters")
+    // The limit of hashPassword().
+    .refine(
+      (text) => byteLength(text.normalize("NFKC")) <= 1024,
+      "The password is too long",
+    ),
 });
 
-/** The route of signing up. */
+/** Creates the route for signing up. */
 export function signUpRoutes(
   database: DatabaseSync,
   auth: AuthPlugin<AtlasUser>,
@@ -35,7 +38,7 @@ export function signUpRoutes(
     config: { ...publicAction() },
     loader({ context }) {
       const next = nextPath(context.url);
-      const isFirst = isAdminWanted(database);
+      const isFirst = !hasAdmin(database);
       return html(context, <SignUpPage {...{ next, isFirst }} />);
     },
     async action({ request, context }) {
@@ -43,7 +46,7 @@ export function signUpRoutes(
       const fields = await readForm(request);
       const refuse = (problems: Problems, status = 422) => {
         recordFormValidation({ errors: problems });
-        const isFirst = isAdminWanted(database);
+        const isFirst = !hasAdmin(database);
         const page = <SignUpPage {...{ next, isFirst, fields, problems }} />;
         return html(context, page, status);
       };
@@ -64,7 +67,9 @@ export function signUpRoutes(
         );
         const user = addUser(database, { name, email, passwordHash });
         if (user === undefined) {
-          return refuse({ email: "Somebody has signed up with it already" });
+          return refuse({
+            email: "An account with this address already exists",
+          });
         }
         await auth.getAuth(context).signInAs(user, { provider: "password" });
       } catch (failure) {
@@ -76,7 +81,7 @@ export function signUpRoutes(
   }];
 }
 
-/** What is wrong, by the name of a field, or with the `form`. */
+/** Error messages by the name of the field, or `form` for the whole form. */
 type Problems = Readonly<Record<string, string>>;
 
 function problemsOf(error: z.ZodError): Problems {
@@ -89,7 +94,7 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Asks who one wants to be. */
+/** The sign-up page. */
 function SignUpPage(
   { next, isFirst, fields = {}, problems = {} }: {
     next: string;
@@ -103,7 +108,7 @@ function SignUpPage(
       <h1>Sign up</h1>
       {isFirst && (
         <p>
-          You are the first one here, so you will be the admin, who may edit the
+          You are the first user, so you will be the admin. The admin can edit
           countries.
         </p>
       )}

@@ -1,4 +1,4 @@
-// The star that marks a country, here and in every other tab.
+// The star that marks a favourite. It updates in all tabs.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -6,18 +6,18 @@ import { RPCClientError } from "@quartet/kit/rpc/client";
 import type { CountryName } from "./countries.ts";
 import { rpc } from "./rpc.ts";
 
-/** What a star is shown with. */
+/** Props of {@linkcode Star}. */
 export interface StarProps {
   readonly country: Pick<CountryName, "code" | "name">;
   readonly favourites: readonly CountryName[];
 }
 
-/** Marks a country, or takes the mark away. */
+/** A button that adds or removes a favourite. */
 export function Star(
   { country: { code, name }, favourites }: StarProps,
 ): VNode {
   const isMarked = favourites.some((favourite) => favourite.code === code);
-  // What comes of it is told by the live favourites.
+  // The subscription to the favourites delivers the result.
   const toggle = () =>
     (isMarked
       ? rpc.favourites.remove.mutate({ code })
@@ -35,7 +35,7 @@ export function Star(
   );
 }
 
-/** The favourites, as they are now; `null` remains so. */
+/** Subscribes to the favourites. `null`: not signed in. */
 export function useFavourites<T extends readonly CountryName[] | null>(
   first: T,
 ): T | readonly CountryName[] {
@@ -52,7 +52,7 @@ export function useFavourites<T extends readonly CountryName[] | null>(
   return favourites;
 }
 
-/** If one has signed out elsewhere, shows the page as strangers see it. */
+/** Reloads the page if the user has signed out elsewhere. */
 function leave(error: unknown): void {
   const isOut = error instanceof RPCClientError &&
     error.code === "UNAUTHORIZED";
@@ -60,7 +60,7 @@ function leave(error: unknown): void {
   else console.error(error);
 }
 
-/** A star that keeps itself up to date, for a page with one country. */
+/** A star with its own subscription, for the page of one country. */
 export function LiveStar({ country, favourites }: StarProps): VNode {
   return <Star country={country} favourites={useFavourites(favourites)} />;
 }

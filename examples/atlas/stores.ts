@@ -1,19 +1,19 @@
-// Stores that several processes of Atlas share.
+// The type of the stores that several processes of Atlas share.
 
 import type { RateLimitStore, SessionStore } from "@quartet/kit/auth";
 import type { CacheStore } from "@quartet/kit/data";
 import type { Channel } from "@quartet/kit/rpc";
 
-/** Stores between the processes. */
+/** Stores that processes share. */
 export interface SharedStores {
-  /** The sessions. */
+  /** The session store. */
   readonly sessions: SessionStore;
-  /** The counts of failed sign-ins. */
+  /** The store that counts failed sign-ins. */
   readonly limits: RateLimitStore;
-  /** The pages that are kept. */
+  /** The cache store. */
   readonly cache: CacheStore;
-  /** The channel of users whose favourites have changed. */
+  /** A channel for the ids of users whose favourites have changed. */
   readonly changes: Channel<string>;
-  /** Closes those that nothing else closes. */
+  /** Closes the stores that no plugin closes. */
   close(): Promise<unknown>;
 }

@@ -1,9 +1,9 @@
-// The people who have signed up.
+// The users.
 
 import type { DatabaseSync } from "node:sqlite";
 import { rows } from "./database.ts";
 
-/** Somebody with an account, as the rest of Atlas knows them. */
+/** A user, without password and e-mail address. */
 export interface AtlasUser {
   readonly id: string;
   readonly name: string;
@@ -18,8 +18,7 @@ interface UserRow {
 }
 
 /**
- * Adds somebody who signs in by password. The first one is the admin: whoever
- * has just started the demo.
+ * Adds a user with a password. The first one becomes the admin.
  *
  * @returns The user, or `undefined` if the e-mail address is taken.
  */
@@ -38,13 +37,13 @@ export function addUser(
   return row && toUser(row);
 }
 
-/** Whether the next one to sign up by password will be the admin. */
-export function isAdminWanted(database: DatabaseSync): boolean {
-  return database.prepare("SELECT 1 FROM user WHERE is_admin").get() ===
+/** Whether there is an admin. */
+export function hasAdmin(database: DatabaseSync): boolean {
+  return database.prepare("SELECT 1 FROM user WHERE is_admin").get() !==
     undefined;
 }
 
-/** Finds somebody who signs in by password. */
+/** Finds a user with a password. */
 export function findByEmail(
   database: DatabaseSync,
   email: string,
@@ -56,9 +55,8 @@ export function findByEmail(
 }
 
 /**
- * Finds or adds somebody whom Hillside knows. Nobody has shown to own the
- * addresses that people sign up with here, so one that Hillside tells must not
- * open the account of the same address: these are accounts of their own.
+ * Finds or adds a user of Hillside. The account is separate from any account
+ * with the same e-mail address: Atlas doesn't verify addresses at sign-up.
  */
 export function rememberHillsideUser(
   database: DatabaseSync,

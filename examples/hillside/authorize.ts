@@ -1,6 +1,5 @@
 /**
- * The authorization endpoint (RFC 6749, section 4.1.1): the same for all
- * providers.
+ * The authorization endpoint (RFC 6749, section 4.1.1). All providers share it.
  *
  * @module
  */
@@ -9,17 +8,18 @@ import type { Client, Grants } from "./grants.ts";
 import { consentPage } from "./page.ts";
 import type { Person } from "./people.ts";
 
-/** What the endpoint has to know. */
+/** Options of {@linkcode authorize}. */
 export interface AuthorizeOptions {
   readonly client: Client;
   readonly grants: Grants;
   readonly people: readonly Person[];
-  /** The part of the server, such as `github`, and its title. */
+  /** The provider, such as `github`. */
   readonly realm: string;
+  /** The name of the provider on the page. */
   readonly title: string;
 }
 
-/** Asks by GET; takes the person's answer by POST and sends them back. */
+/** Shows the consent page for GET. Redirects back to the client after POST. */
 export async function authorize(
   request: Request,
   options: AuthorizeOptions,
@@ -29,7 +29,7 @@ export async function authorize(
     ? new URLSearchParams(await request.text())
     : new URL(request.url).searchParams;
   const redirectUri = parameters.get("redirect_uri") ?? "";
-  // Section 4.1.2.1: nobody is sent where the application didn't say it is.
+  // Section 4.1.2.1: don't redirect to an unregistered address.
   if (parameters.get("client_id") !== client.id) {
     return new Response("Unknown client_id", { status: 400 });
   }
@@ -81,7 +81,7 @@ function isRegistered(uri: string, client: Client): boolean {
   );
 }
 
-/** The address without its port, if it is one on this machine. */
+/** Removes the port from an address on this machine. */
 function withoutPort(uri: string): string {
   const url = URL.parse(uri);
   if (url !== null && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) {

@@ -3,7 +3,7 @@ import type { Realm } from "./realm.ts";
 
 const MEMBER = /^\/api\/users\/@me\/guilds\/(\d+)\/member$/;
 
-/** Discord: the endpoints of sign-in, of the user and of guild members. */
+/** Creates Discord's endpoints: sign-in, the user, and members of a guild. */
 export function createDiscord(): Realm {
   return {
     title: "Discord",

@@ -1,33 +1,33 @@
 /**
- * The ways in which a provider can fail to answer as it should.
+ * Faults of a provider, for tests.
  *
  * @module
  */
 
-/** One of these ways. */
+/** A fault of a provider. */
 export type Fault =
-  /** Status 200, and an error in JSON. */
+  /** Status 200 with an error in JSON. */
   | "error"
-  /** Status 401, and an error in JSON. */
+  /** Status 401 with an error in JSON. */
   | "unauthorized"
-  /** Status 200, and a page. */
+  /** Status 200 with an HTML page. */
   | "html"
-  /** JSON that breaks off. */
+  /** Truncated JSON. */
   | "broken"
-  /** JSON without an end. */
+  /** Endless JSON. */
   | "huge"
-  /** JSON that is small until it is unpacked. */
+  /** A compression bomb: small JSON that unpacks to 64 MiB. */
   | "bomb"
-  /** JSON of another kind than it should be. */
+  /** JSON of another type than expected. */
   | "other"
-  /** Headers, and then nothing more. */
+  /** Headers and one character, then nothing more. */
   | "stalled"
-  /** Nothing at all. */
+  /** No response. */
   | "silent"
-  /** A redirect to a place that would answer. */
+  /** A redirect to an address that answers. */
   | "redirect";
 
-/** All of them. */
+/** All faults. */
 export const FAULTS: readonly Fault[] = [
   "error",
   "unauthorized",
@@ -41,7 +41,7 @@ export const FAULTS: readonly Fault[] = [
   "redirect",
 ];
 
-/** What a failing provider says; no visitor must ever see it. */
+/** The text in a failing provider's responses. Users must never see it. */
 export const PROVIDER_TEXT = "text-of-the-provider";
 
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -51,9 +51,9 @@ const ERROR = {
 };
 
 /**
- * Answers in one of these ways.
+ * Responds with a fault.
  *
- * @param closing Aborts when the server closes, for answers to wait for.
+ * @param closing Aborts when the server closes. Ends `silent` responses.
  */
 export async function answerWith(
   fault: Fault,
@@ -96,7 +96,7 @@ export async function answerWith(
   }
 }
 
-/** As much white space as anybody reads. */
+/** Endless white space. */
 function endless(): ReadableStream<Uint8Array> {
   const chunk = new TextEncoder().encode(" ".repeat(64 * 1024));
   return new ReadableStream({
@@ -104,7 +104,7 @@ function endless(): ReadableStream<Uint8Array> {
   });
 }
 
-/** A valid object of 64 MiB in 64 KiB. */
+/** A valid object of 64 MiB, compressed to 64 KiB. */
 function bomb(): ReadableStream<Uint8Array<ArrayBuffer>> {
   const blank = new TextEncoder().encode(" ".repeat(1024 * 1024));
   const end = new TextEncoder().encode("{}");
@@ -117,7 +117,7 @@ function bomb(): ReadableStream<Uint8Array<ArrayBuffer>> {
   }).pipeThrough(new CompressionStream("gzip"));
 }
 
-/** A first character, and then nothing. */
+/** One character, then nothing. */
 function begun(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode("{")),

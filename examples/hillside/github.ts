@@ -8,18 +8,18 @@ const ERRORS = {
   unsupported_grant_type: "unsupported_grant_type",
 } as const;
 
-/** GitHub, with the switch that a test needs. */
+/** GitHub, with a switch for tests. */
 export interface GitHub extends Realm {
   /**
-   * Makes the client a GitHub App, whose tokens have no scopes, and says
-   * whether it may read e-mail addresses.
+   * Makes the client a GitHub App. Its tokens have no scopes. `mayReadEmails`
+   * is its permission to read e-mail addresses.
    */
   app: { readonly mayReadEmails: boolean } | undefined;
 }
 
 /**
- * GitHub Enterprise Server: the endpoints of sign-in, and those of its API that
- * tell of the user. GitHub and ghe.com differ from it in addresses only.
+ * Creates the endpoints of GitHub Enterprise Server: sign-in, the user and their
+ * e-mail addresses. github.com and ghe.com only have other addresses.
  */
 export function createGitHub(): GitHub {
   const github: GitHub = {
@@ -33,12 +33,12 @@ export function createGitHub(): GitHub {
         scope: github.app === undefined ? grant.scope.join(",") : "",
         token_type: "bearer",
       };
-      // A form, unless JSON is asked for.
+      // GitHub sends a form unless the client asks for JSON.
       return request.headers.get("accept")?.includes("application/json")
         ? Response.json(answer)
         : new Response(new URLSearchParams(answer));
     },
-    // The status is 200 all the same.
+    // GitHub sends errors with status 200.
     answerError: (code) =>
       Response.json({
         error: ERRORS[code],
@@ -75,7 +75,7 @@ function userOf({ person }: Grant): Response {
     id: Number(id),
     login,
     name,
-    // What the user shows to everybody. It isn't told whether it is verified.
+    // The public address. GitHub doesn't say here whether it's verified.
     email,
     avatar_url: `https://avatars.githubusercontent.com/u/${id}?v=4`,
     type: "User",

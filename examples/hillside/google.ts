@@ -4,38 +4,38 @@ import type { Realm } from "./realm.ts";
 import type { Algorithm, SigningKey } from "./signing_key.ts";
 import { createSigningKey } from "./signing_key.ts";
 
-/** Google's name, as its id tokens have it. */
+/** The issuer in Google's id tokens. */
 const ISSUER = "https://accounts.google.com";
 
-/** How the id tokens differ from honest ones. */
+/** A fault of id tokens. */
 export interface IdTokenFault {
-  /** Claims in place of the honest ones; `undefined` leaves one out. */
+  /** Claims that replace the correct ones. `undefined` removes a claim. */
   readonly claims?: JWTPayload;
-  /** Changes the token after it was signed. */
+  /** Changes the signed token. */
   readonly change?: (token: string) => string | undefined;
-  /** Signs it with a key that nobody has published, under the honest name. */
+  /** Signs with an unpublished key under the id of the published one. */
   readonly isForeign?: boolean;
 }
 
-/** Google, with the switches that a test needs. */
+/** Google, with switches for tests. */
 export interface Google extends Realm {
-  /** How id tokens are wrong, if they are to be. */
+  /** The fault of id tokens. Default: none. */
   idTokenFault: IdTokenFault | undefined;
-  /** The `sub` that the user-info endpoint tells in place of the honest one. */
+  /** The `sub` of the user-info endpoint. Default: the correct one. */
   userInfoSubject: string | undefined;
-  /** How often the keys were asked for. */
+  /** The number of requests for the keys. */
   readonly keyRequests: number;
   /**
-   * Signs with a new key from now on; the old one is published no more.
+   * Replaces the signing key. The old key isn't published any longer.
    *
-   * @param algorithm Google's own is RS256, the default.
+   * @param algorithm Default: `RS256`, as Google uses.
    */
   rotate(algorithm?: Algorithm): void;
 }
 
-/** Google: the endpoints of sign-in, of the user and of its keys. */
+/** Creates Google's endpoints: sign-in, the user, and the keys. */
 export function createGoogle(client: Client, now: () => number): Google {
-  // Made when first needed, because it takes a while.
+  // Creating a key is slow, so the first use creates it.
   let key: Promise<SigningKey> | undefined;
   let algorithm: Algorithm = "RS256";
   const currentKey = () => key ??= createSigningKey(algorithm);

@@ -1,52 +1,52 @@
 /**
- * What an OAuth server remembers: codes and the access tokens made of them.
+ * Authorization codes, and the access tokens that they were exchanged for.
  *
  * @module
  */
 
 import type { Person } from "./people.ts";
 
-/** How long a code is good for, in milliseconds (RFC 6749, section 4.1.2). */
+/** The lifetime of a code in milliseconds (RFC 6749, section 4.1.2). */
 const CODE_LIFETIME = 10 * 60 * 1000;
 
-/** An application that the server knows. */
+/** A registered application. */
 export interface Client {
   readonly id: string;
   readonly secret: string;
-  /** On this machine, any port will do (RFC 8252, section 7.3). */
+  /** Addresses on this machine match any port (RFC 8252, section 7.3). */
   readonly redirectUris: readonly string[];
 }
 
-/** What a person has allowed. */
+/** A person's consent. */
 export interface Grant {
   readonly person: Person;
-  /** The part of the server where it was allowed, such as `github`. */
+  /** The provider, such as `github`. */
   readonly realm: string;
   readonly redirectUri: string;
   readonly scope: readonly string[];
-  /** The PKCE challenge, by the method `S256`. */
+  /** The PKCE challenge of the method `S256`. */
   readonly codeChallenge: string;
   readonly nonce: string | null;
 }
 
-/** Why a code or a client is refused (RFC 6749, section 5.2). */
+/** An error of the token endpoint (RFC 6749, section 5.2). */
 export type TokenErrorCode =
   | "invalid_request"
   | "invalid_client"
   | "invalid_grant"
   | "unsupported_grant_type";
 
-/** Keeps codes and tokens. */
+/** Codes and tokens of one client. */
 export interface Grants {
-  /** Makes a code. */
+  /** Creates a code. */
   issue(grant: Grant): string;
-  /** Takes a code, once, or says why not. */
+  /** Exchanges a code for a token. Each code works once. */
   redeem(realm: string, form: URLSearchParams): Promise<Redeemed>;
-  /** What the bearer of this request may know. */
+  /** Returns the grant of the request's bearer token. */
   of(realm: string, request: Request): Grant | undefined;
 }
 
-/** An access token with what it stands for, or why there is none. */
+/** An access token with its grant, or an error. */
 export type Redeemed =
   | { readonly accessToken: string; readonly grant: Grant }
   | TokenErrorCode;
@@ -54,11 +54,11 @@ export type Redeemed =
 interface IssuedCode {
   readonly grant: Grant;
   readonly expires: number;
-  /** The token that was made of it. */
+  /** The token that this code was exchanged for. */
   accessToken?: string;
 }
 
-/** Makes {@linkcode Grants} for one client. */
+/** Creates the {@linkcode Grants} of one client. */
 export function createGrants(client: Client, now: () => number): Grants {
   const codes = new Map<string, IssuedCode>();
   const tokens = new Map<string, Grant>();
@@ -88,11 +88,11 @@ export function createGrants(client: Client, now: () => number): Grants {
         return "invalid_grant";
       }
       if (issued.accessToken !== undefined) {
-        // Section 4.1.2: somebody has a copy, so what was made of it goes too.
+        // Section 4.1.2: a code used twice was stolen, so revoke its token.
         tokens.delete(issued.accessToken);
         return "invalid_grant";
       }
-      // Taken before anything is waited for.
+      // Marks the code as used before the first await.
       const accessToken = crypto.randomUUID();
       issued.accessToken = accessToken;
       const { grant } = issued;

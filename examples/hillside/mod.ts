@@ -1,6 +1,6 @@
 /**
- * A local OAuth server with a page on which people sign in by a click, and
- * with switches for all that can be wrong with a provider.
+ * A local OAuth server for the demo and the tests. People sign in with a click.
+ * Switches simulate faults of a provider.
  *
  * @module
  */

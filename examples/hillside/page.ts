@@ -1,16 +1,16 @@
 import type { Person } from "./people.ts";
 
-/** What the page asks. */
+/** The content of the consent page. */
 export interface ConsentPage {
-  /** The part of the server, such as `GitHub`. */
+  /** The name of the provider, such as `GitHub`. */
   readonly title: string;
   readonly people: readonly Person[];
   readonly scope: readonly string[];
-  /** Sent back with the answer. */
+  /** Parameters that the form sends back. */
   readonly hidden: URLSearchParams;
 }
 
-/** The page on which a person says who they are, and allows or denies. */
+/** Creates the page where a person chooses an account, or cancels. */
 export function consentPage(page: ConsentPage): Response {
   const { title, people, scope, hidden } = page;
   const html = `<!DOCTYPE html>
@@ -23,10 +23,11 @@ export function consentPage(page: ConsentPage): Response {
   body { font: 1rem/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem }
   button { display: block; width: 100%; margin: .5rem 0; padding: .75rem; font: inherit; text-align: start }
 </style>
-<h1>${escape(title)}, on this machine</h1>
-<p>An application wants to know who you are${
+<h1>Sign in with ${escape(title)}</h1>
+<p>This is a demo server on this machine. An application wants to read your
+profile${
     scope.length === 0 ? "" : ` (${escape(scope.join(", "))})`
-  }. Who are you?</p>
+  }. Choose an account:</p>
 <form method="post">
 ${
     Array.from(
@@ -42,7 +43,7 @@ ${
       }</button>`
     ).join("\n")
   }
-<button name="deny" value="yes">Nobody: do not sign in</button>
+<button name="deny" value="yes">Cancel</button>
 </form>
 </html>
 `;

@@ -1,24 +1,24 @@
-/** Somebody with an account at the local OAuth server. */
+/** A person with an account at the local OAuth server. */
 export interface Person {
-  /** A number in decimal digits, as all three providers have them. */
+  /** The id in decimal digits, as with all three providers. */
   readonly id: string;
   /** The name of the account. */
   readonly login: string;
-  /** The name for people to read, if the person has given one. */
+  /** The display name, if the person has one. */
   readonly name: string | null;
   readonly email: string;
-  /** Whether the person has shown to own the address. */
+  /** Whether the address is verified. */
   readonly isEmailVerified: boolean;
-  /** The organization's domain, if it is an organization's account. */
+  /** The domain of the organization that owns the account. */
   readonly domain: string | null;
-  /** The numbers of the guilds that the person is a member of. */
+  /** The ids of the person's guilds. */
   readonly guilds: readonly string[];
 }
 
 /** The guild that Ada is a member of. */
 export const GUILD = "197038439483310086";
 
-/** Whoever can sign in, unless the server is told otherwise. */
+/** The people who can sign in by default. */
 export const PEOPLE: readonly Person[] = [
   {
     id: "1815",
@@ -39,7 +39,7 @@ export const PEOPLE: readonly Person[] = [
     guilds: [],
   },
   {
-    // Says to be Ada, and has never shown it.
+    // Claims Ada's address without a verification.
     id: "666",
     login: "mallory",
     name: null,

@@ -1,23 +1,23 @@
 import type { Grant, Redeemed, TokenErrorCode } from "./grants.ts";
 
-/** One provider of those that the server can be. */
+/** A provider that the server simulates. */
 export interface Realm {
-  /** A name for people to read. */
+  /** The display name. */
   readonly title: string;
-  /** The paths of its endpoints, below its own folder. */
+  /** The paths of its endpoints, without the provider's prefix. */
   readonly authorizePath: string;
   readonly tokenPath: string;
-  /** Answers for a code that was taken. */
+  /** Creates the response to a valid code. */
   answerToken(
     granted: Exclude<Redeemed, TokenErrorCode>,
     request: Request,
   ): Response | Promise<Response>;
-  /** Answers for one that was not. */
+  /** Creates the response to an invalid code or client. */
   answerError(code: TokenErrorCode): Response;
   /**
-   * Answers at the other endpoints, if there is one at the path.
+   * Responds at the other endpoints. `undefined`: no endpoint has this path.
    *
-   * @param grant What the bearer may know, if the request has a valid token.
+   * @param grant The grant of the request's bearer token, if it is valid.
    */
   answer(
     path: string,

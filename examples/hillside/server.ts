@@ -12,49 +12,49 @@ import type { Person } from "./people.ts";
 import { PEOPLE } from "./people.ts";
 import type { Realm } from "./realm.ts";
 
-/** What the server is told. */
+/** Options of {@linkcode createOAuthServer}. */
 export interface OAuthServerOptions {
-  /** The application that it serves. */
+  /** The registered application. */
   readonly client: Client;
-  /** What its page calls it. Default: the provider that it is. */
+  /** The name on its page. Default: the name of the provider. */
   readonly title?: string;
-  /** Who can sign in. Default: `PEOPLE`. */
+  /** The people who can sign in. Default: `PEOPLE`. */
   readonly people?: readonly Person[];
-  /** The time, in milliseconds of the Unix epoch. Default: `Date.now`. */
+  /** Returns the time in milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** A request that the server got, without its secrets. */
+/** A received request, without its secrets. */
 export interface SeenRequest {
   readonly method: string;
-  /** The path, with the folder of the provider. */
+  /** The path, with the provider's prefix. */
   readonly path: string;
   readonly headers: Headers;
-  /** The parameters of a request to a token endpoint. */
+  /** The fields of a request to a token endpoint. */
   readonly form: URLSearchParams | undefined;
 }
 
 /**
- * A local OAuth server that is GitHub below `/github`, Google below `/google`
- * and Discord below `/discord`, as their documentation has it. People sign in
- * on a page, by a click.
+ * A local OAuth server. It simulates GitHub below `/github`, Google below
+ * `/google` and Discord below `/discord`, as they are documented. People sign in
+ * with a click.
  */
 export interface OAuthServer {
-  /** Answers a request. */
+  /** Responds to a request. */
   fetch(request: Request): Promise<Response>;
-  /** The switch of GitHub. */
+  /** GitHub, with its switch. */
   readonly github: GitHub;
-  /** The switches of Google. */
+  /** Google, with its switches. */
   readonly google: Google;
-  /** How to answer below a path in place of the honest way, by path. */
+  /** Faults by path. */
   readonly faults: Map<string, Fault>;
-  /** The requests so far, but for those of browsers. */
+  /** All requests so far, except those for the consent page. */
   readonly seen: readonly SeenRequest[];
-  /** Lets go of requests that are not answered. */
+  /** Ends requests without a response. */
   close(): void;
 }
 
-/** Makes an {@linkcode OAuthServer}. */
+/** Creates an {@linkcode OAuthServer}. */
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   const { client, people = PEOPLE, now = Date.now } = options;
   const grants = createGrants(client, now);
@@ -107,7 +107,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   };
 }
 
-/** What token endpoints take: a form, by POST (RFC 6749, section 3.2). */
+/** Reads the form of a token request (RFC 6749, section 3.2). */
 async function readForm(
   request: Request,
 ): Promise<URLSearchParams | undefined> {

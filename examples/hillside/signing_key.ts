@@ -1,22 +1,22 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { JWK, JWTPayload } from "jose";
 
-/** An algorithm of RSA. */
+/** A signature algorithm of RSA. */
 export type Algorithm = "RS256" | "PS256";
 
-/** A key by which id tokens are signed. */
+/** A key that signs id tokens. */
 export interface SigningKey {
   readonly kid: string;
-  /** What is published of it. */
+  /** The published part of the key. */
   readonly publicKey: JWK;
-  /** Makes a token of the claims. */
+  /** Signs a token with these claims. */
   sign(claims: JWTPayload): Promise<string>;
 }
 
 /**
- * Makes a key.
+ * Creates a key.
  *
- * @param kid Names it among all keys.
+ * @param kid The id of the key.
  */
 export async function createSigningKey(
   algorithm: Algorithm,

@@ -25,14 +25,14 @@ Deno.test("The account lists only the user's own sessions", async () => {
   await using atlas = serveAtlas();
   const { here, there, other } = await threeSessions(atlas);
   const { text } = await here.open("/account");
-  assertEquals(text.match(/by Hillside/g)?.length, 2);
-  assertEquals(text.match(/by Hillside \(here\)/g)?.length, 1);
+  assertEquals(text.match(/with Hillside/g)?.length, 2);
+  assertEquals(text.match(/with Hillside \(this browser\)/g)?.length, 1);
   const others = await other.open("/account");
-  assertEquals(others.text.match(/by Hillside/g)?.length, 1);
+  assertEquals(others.text.match(/with Hillside/g)?.length, 1);
 
   await there.submit("/sign-out");
   const later = await here.open("/account");
-  assertEquals(later.text.match(/by Hillside/g)?.length, 1);
+  assertEquals(later.text.match(/with Hillside/g)?.length, 1);
 });
 
 Deno.test("Signing out everywhere ends only the user's own sessions", async () => {

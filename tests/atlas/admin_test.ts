@@ -64,7 +64,7 @@ Deno.test("An edit must come from Atlas's own page, name a country and be short"
   assertEquals(forged.status, 403);
   const long = await admin.submit(EDIT, { capital: "x".repeat(101) });
   assertEquals(long.status, 422);
-  assertMatch(long.text, /id="capital-problem">At most 100 characters</);
+  assertMatch(long.text, /id="capital-problem">Enter at most 100 characters</);
   assertEquals(await capital(admin), "Bern");
   for (const code of ["XXX", "%25", "__proto__"]) {
     const path = `/admin/countries/${code}`;

@@ -109,7 +109,7 @@ Deno.test("A country's code may be in lower case", async () => {
   const lower = await demo.page("/countries/isl");
   // Only the return address in the sign-in link differs.
   assertEquals(lower.text.replaceAll("%2Fisl", "%2FISL"), upper.text);
-  assertMatch(lower.text, /None by land\./);
+  assertMatch(lower.text, /No land borders\./);
 });
 
 Deno.test("Every country of the list and every neighbour has a page", async () => {

@@ -19,7 +19,7 @@ Deno.test("Signing in with Hillside leads back to the requested page", async () 
   assertEquals([status, location], [303, next]);
   const { text } = await visitor.open("/account");
   assertMatch(text, /<h1>Ada Lovelace<\/h1>/);
-  assertMatch(text, /by Hillside \(here\)/);
+  assertMatch(text, /with Hillside \(this browser\)/);
 
   // Each sign-in reaches the same account.
   await visitor.rpc.favourites.add.mutate({ code: "ISL" });
@@ -64,7 +64,7 @@ Deno.test("A sign-in refused at Hillside shows a message, and nobody is signed i
   const query = new URLSearchParams({ error: "access_denied", state });
   const page = await visitor.open(`/sign-in/hillside/callback?${query}`);
   assertEquals(page.status, 400);
-  assertMatch(page.text, /role="alert">Hillside did not sign you in</);
+  assertMatch(page.text, /role="alert">Hillside didn't sign you in</);
   assertEquals((await visitor.open("/account")).status, 303);
 });
 
@@ -76,7 +76,10 @@ Deno.test("An error of Hillside shows a message without Hillside's text", async 
   const query = new URLSearchParams({ code: "made up", state });
   const page = await visitor.open(`/sign-in/hillside/callback?${query}`);
   assertEquals(page.status, 502);
-  assertMatch(page.text, /role="alert">Hillside does not work at the moment</);
+  assertMatch(
+    page.text,
+    /role="alert">Hillside isn't available at the moment</,
+  );
   // The next attempt still leads to the requested page.
   assertMatch(page.text, /href="\/sign-in\/hillside\?next=%2Faccount"/);
   assert(!page.text.includes("verification"), page.text);

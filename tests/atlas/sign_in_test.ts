@@ -43,7 +43,7 @@ Deno.test("A wrong password and an unknown address get the same response", async
   ) {
     const { status, text } = await anonymous.submit("/sign-in", fields);
     assertEquals(status, 401);
-    assertMatch(text, /role="alert">The e-mail address or the password is /);
+    assertMatch(text, /role="alert">The e-mail address or password is /);
     assert(!text.includes(fields.password), "passwords are not sent back");
     assert(text.includes(`value="${fields.email}"`), "the address is kept");
     pages.push(text.replaceAll(fields.email, ""));
@@ -69,13 +69,13 @@ Deno.test("The sign-up form reports errors per field and keeps the other values"
   const good = { ...ADA, name: "Ada" };
   for (
     const [fields, problem] of [
-      [{ ...good, name: "  " }, "Say what to call you"],
-      [{ ...good, name: "x".repeat(81) }, "At most 80 characters"],
-      [{ ...good, email: "ada at example" }, "This is no e-mail address"],
-      [{ ...good, password: "1234567" }, "At least 8 characters"],
-      [{ ...good, password: "x".repeat(1025) }, "Too long"],
+      [{ ...good, name: "  " }, "Enter your name"],
+      [{ ...good, name: "x".repeat(81) }, "Enter at most 80 characters"],
+      [{ ...good, email: "ada at example" }, "Enter a valid e-mail address"],
+      [{ ...good, password: "1234567" }, "Enter at least 8 characters"],
+      [{ ...good, password: "x".repeat(1025) }, "The password is too long"],
       // 128 of these are 4 KB after normalization.
-      [{ ...good, password: "ﷺ".repeat(128) }, "Too long"],
+      [{ ...good, password: "ﷺ".repeat(128) }, "The password is too long"],
     ] as const
   ) {
     const { status, text } = await visitor.submit("/sign-up", fields);
@@ -106,7 +106,7 @@ Deno.test("An e-mail address belongs to one account, in any spelling", async () 
   );
   assertEquals(pages.map(({ status }) => status).sort(), [303, 422]);
   const late = pages.find(({ status }) => status === 422)!;
-  assertMatch(late.text, /Somebody has signed up with it already/);
+  assertMatch(late.text, /An account with this address already exists/);
 });
 
 Deno.test("Signing in redirects only to Atlas's own pages", async () => {
@@ -152,7 +152,7 @@ Deno.test("Cross-site pages can't sign users up, in or out", async () => {
       const fields = { ...ADA, name: "Ada" };
       const { status, text } = await visitor.submit(path, fields, headers);
       assertEquals(status, 403, path);
-      assertMatch(text, /<h1>This is not for you<\/h1>/);
+      assertMatch(text, /<h1>You don't have access<\/h1>/);
     }
   }
   assertEquals(visitor.cookie, cookie);
@@ -188,5 +188,5 @@ Deno.test("API requests are refused in JSON, pages with a page", async () => {
   );
   const { status, text } = await visitor.open("/nowhere");
   assertEquals(status, 404);
-  assertMatch(text, /<h1>There is nothing here<\/h1>/);
+  assertMatch(text, /<h1>Page not found<\/h1>/);
 });

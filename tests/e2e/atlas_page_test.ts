@@ -50,7 +50,7 @@ Deno.test("Atlas in a browser", async (t) => {
       assert(trace.spans.values().some(({ layer }) => layer === "database"));
 
       await page.getByText("Iceland").click();
-      await page.getByText("None by land.").waitFor();
+      await page.getByText("No land borders.").waitFor();
       await until(
         "the next page's load",
         () =>

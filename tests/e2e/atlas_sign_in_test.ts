@@ -59,7 +59,7 @@ Deno.test("Atlas and its users in browsers", async (t) => {
       const problem = page.getByRole("alert");
       assertEquals(
         await problem.innerText(),
-        "The e-mail address or the password is wrong",
+        "The e-mail address or password is wrong",
       );
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
@@ -144,7 +144,7 @@ Deno.test("Atlas and its users in browsers", async (t) => {
           form.setAttribute("novalidate", "")
         );
         await page.getByRole("button").click();
-        await page.getByText("This is no e-mail address").waitFor();
+        await page.getByText("Enter a valid e-mail address").waitFor();
         await check();
         await signUp(page, "Ada");
         await check();
