@@ -498,7 +498,6 @@ Deno.test("node:sqlite: a query that can't be prepared is a failed span with its
   assertEquals(span!.attributes["db.query.text"], text);
 });
 
-<<<<<<< HEAD
 Deno.test("tracedAdapter() rejects an object without the methods of a driver", () => {
   const redis = { hget: () => Promise.resolve("1") };
   for (
@@ -510,10 +509,6 @@ Deno.test("tracedAdapter() rejects an object without the methods of a driver", (
       [Promise.resolve({ query: () => [] }), "an object"],
     ]
   ) {
-=======
-Deno.test("tracedAdapter() rejects invalid adapters with what it received", () => {
-  for (const [nothing, kind] of [[null, "null"], ["sqlite", '"sqlite"']]) {
->>>>>>> 30b8286 (Reword tests of traces: middleware, tracer, instrumentation and viewer)
     assertThrows(
       () => tracedAdapter(adapter as never),
       TypeError,
