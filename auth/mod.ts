@@ -9,7 +9,7 @@
  * import {
  *   createAuthPlugin,
  *   credentials,
- *   optionalAuth,
+ *   publicAction,
  *   requireAuth,
  * } from "@quartet/kit/auth";
  *
@@ -26,8 +26,8 @@
  * const app = createApp({ plugins: [auth] });
  * app.route({
  *   path: "/sign-in",
- *   // Public, but rejects cross-site form posts.
- *   config: { ...optionalAuth() },
+ *   // Open to everybody, but rejects form posts from other sites.
+ *   config: { ...publicAction() },
  *   action: async ({ request, context }) => {
  *     const form = Object.fromEntries(await request.formData());
  *     await auth.getAuth(context).signIn("credentials", form);

@@ -95,7 +95,10 @@ Deno.test("The server of docs/layout.md starts, and needs its secret", async () 
     const args = ["run", "-A", "--no-check", "main.ts"];
     await using refused = startDeno(args, folder);
     assertEquals(await refused.code, 1);
-    assertStringIncludes(refused.stderr, "Set SESSION_SECRET, as in .env");
+    assertStringIncludes(
+      refused.stderr,
+      "session.secret must be given; make one with: openssl rand",
+    );
 
     const secret = "a secret of at least thirty-two bytes";
     const env = { SESSION_SECRET: secret, PORT: "0" };
