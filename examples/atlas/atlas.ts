@@ -58,6 +58,8 @@ export function createAtlas(options: AtlasOptions): App {
   });
 
   return createApp({
+    // Forms are small. RPC has its own limit.
+    maxBodySize: 16_384,
     plugins: [
       { name: "database", close: () => database.close() },
       {
