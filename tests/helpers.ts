@@ -165,3 +165,17 @@ export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;
 }
+
+/** Captures calls of `console.error` until the end of the block. */
+export function captureErrors() {
+  const calls: unknown[][] = [];
+  const { error } = console;
+  console.error = (...args: unknown[]) => void calls.push(args);
+  return {
+    calls,
+    get lines(): string[] {
+      return calls.map((args) => args.join(" "));
+    },
+    [Symbol.dispose]: () => void (console.error = error),
+  };
+}

@@ -11,6 +11,7 @@ import { cors } from "hono/cors";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { settle, timedCache } from "../data/helpers.ts";
+import { captureErrors } from "../helpers.ts";
 import { connect } from "../rpc/helpers.ts";
 import { onlyTrace, rootOf, treeOf } from "../trace/fakes.ts";
 import { createKit } from "./kit.ts";
@@ -21,15 +22,9 @@ const WRONG = () => {
 
 /** Runs `fn` and returns the errors logged meanwhile. */
 async function logged(fn: () => Promise<void>): Promise<unknown[][]> {
-  const { error } = console;
-  const lines: unknown[][] = [];
-  console.error = (...line: unknown[]) => void lines.push(line);
-  try {
-    await fn();
-  } finally {
-    console.error = error;
-  }
-  return lines;
+  using captured = captureErrors();
+  await fn();
+  return captured.calls;
 }
 
 Deno.test("Hono's default error handler answers an AuthError and logs nothing", async () => {

@@ -15,7 +15,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerOptions } from "node:http";
 import { WebSocketServer } from "ws";
-import { exchange, handshake as handshakeOf } from "../helpers.ts";
+import {
+  captureErrors,
+  exchange,
+  handshake as handshakeOf,
+} from "../helpers.ts";
 
 interface Listening extends AsyncDisposable {
   readonly port: number;
@@ -195,22 +199,19 @@ Deno.test("On Node a POST that offers HTTP/2 is answered over HTTP/1.1 if the se
 });
 
 Deno.test("toNode() without webSocketServer answers sockets with 501 and logs the error once", async () => {
-  const logged: unknown[] = [];
-  const { error } = console;
-  console.error = (...args) => void logged.push(args);
-  try {
-    await using server = await listen({ fetch: () => new Response() }, {});
-    for (let i = 0; i < 2; i++) {
-      assertMatch(
-        await exchange(server.port, handshake()),
-        /^HTTP\/1\.1 501 /,
-      );
-    }
-  } finally {
-    console.error = error;
+  using captured = captureErrors();
+  await using server = await listen({ fetch: () => new Response() }, {});
+  for (let i = 0; i < 2; i++) {
+    assertMatch(
+      await exchange(server.port, handshake()),
+      /^HTTP\/1\.1 501 /,
+    );
   }
-  assertEquals(logged.length, 1);
-  assertMatch(String(logged), /toNode\(\) needs the option webSocketServer/);
+  assertEquals(captured.calls.length, 1);
+  assertMatch(
+    String(captured.calls),
+    /toNode\(\) needs the option webSocketServer/,
+  );
 });
 
 Deno.test("toNode() sends a response other than the upgrade's and closes its socket", async () => {
@@ -234,59 +235,49 @@ Deno.test("toNode() sends a response other than the upgrade's and closes its soc
 Deno.test("On Node a socket closes with 1011 if the handler's close code or reason is invalid", async () => {
   const farewells: [number, string][] = [[9999, ""], [4000, "x".repeat(200)]];
   for (const farewell of farewells) {
-    const { error } = console;
-    console.error = () => {};
-    try {
-      const upgrader = createUpgrader<string>({
-        message: (ws) => ws.close(...farewell),
-      });
-      await using server = await listen(serving(upgrader));
-      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
-      socket.onopen = () => socket.send("close");
-      const { code } = await new Promise<CloseEvent>((resolve) => {
-        socket.onclose = resolve;
-      });
-      assertEquals(code, 1011);
-      await upgrader.close();
-      assertEquals(upgrader.size, 0);
-    } finally {
-      console.error = error;
-    }
+    using _captured = captureErrors();
+    const upgrader = createUpgrader<string>({
+      message: (ws) => ws.close(...farewell),
+    });
+    await using server = await listen(serving(upgrader));
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
+    socket.onopen = () => socket.send("close");
+    const { code } = await new Promise<CloseEvent>((resolve) => {
+      socket.onclose = resolve;
+    });
+    assertEquals(code, 1011);
+    await upgrader.close();
+    assertEquals(upgrader.size, 0);
   }
 });
 
 Deno.test("toNode() and toBun() close an upgraded socket when the app returns no response", async () => {
-  const { error } = console;
-  console.error = () => {};
-  try {
-    for (const answer of [() => undefined, () => Promise.reject("no")]) {
-      const upgrader = createGreeter();
-      const fetcher = {
-        fetch(request: Request) {
-          upgrader.upgrade(request, { data: "" });
-          return answer() as never;
-        },
-      };
-      {
-        await using server = await listen(fetcher);
-        await exchange(server.port, handshake());
-      }
-      assertEquals(upgrader.size, 0);
-
-      const request = new Request("http://localhost/", {
-        headers: { upgrade: "websocket" },
-      });
-      const bun = { requestIP: () => null, upgrade: () => true };
-      await assertRejects(
-        () =>
-          toBun(fetcher).fetch(request, bun).catch((error) => {
-            throw new Error(String(error));
-          }),
-      );
-      assertEquals(upgrader.size, 0);
+  using _captured = captureErrors();
+  for (const answer of [() => undefined, () => Promise.reject("no")]) {
+    const upgrader = createGreeter();
+    const fetcher = {
+      fetch(request: Request) {
+        upgrader.upgrade(request, { data: "" });
+        return answer() as never;
+      },
+    };
+    {
+      await using server = await listen(fetcher);
+      await exchange(server.port, handshake());
     }
-  } finally {
-    console.error = error;
+    assertEquals(upgrader.size, 0);
+
+    const request = new Request("http://localhost/", {
+      headers: { upgrade: "websocket" },
+    });
+    const bun = { requestIP: () => null, upgrade: () => true };
+    await assertRejects(
+      () =>
+        toBun(fetcher).fetch(request, bun).catch((error) => {
+          throw new Error(String(error));
+        }),
+    );
+    assertEquals(upgrader.size, 0);
   }
 });
 

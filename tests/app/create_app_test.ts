@@ -10,6 +10,7 @@ import {
 import { createApp } from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
+import { captureErrors } from "../helpers.ts";
 import { RecordedSpan } from "./recorder.ts";
 import {
   currentScope,
@@ -279,15 +280,9 @@ Deno.test("Control characters in a path can't forge log lines", async () => {
 
 /** Returns what `fn` prints with `console.error`. */
 async function errorsOf(fn: () => Promise<void>): Promise<unknown[][]> {
-  const logged: unknown[][] = [];
-  const { error } = console;
-  console.error = (...args) => logged.push(args);
-  try {
-    await fn();
-  } finally {
-    console.error = error;
-  }
-  return logged;
+  using captured = captureErrors();
+  await fn();
+  return captured.calls;
 }
 
 Deno.test("An outermost middleware runs first and sees error responses, even if added last", async () => {

@@ -8,6 +8,7 @@ import {
 } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { UnavailableError } from "../../core/unavailable.ts";
+import { captureErrors } from "../helpers.ts";
 
 const PATH = "/__app/health";
 
@@ -151,24 +152,18 @@ Deno.test("healthPlugin() prefers the app's check to a plugin's of the same name
 });
 
 Deno.test("healthPlugin() doesn't log again what a store has reported", async () => {
-  const { error } = console;
-  const printed: unknown[][] = [];
-  console.error = (...args) => printed.push(args);
-  try {
-    const app = createApp({
-      plugins: [healthPlugin({
-        checks: {
-          store: () =>
-            Promise.reject(new UnavailableError("Cannot reach session store")),
-          mail: () => Promise.reject(new Error("Cannot reach mail")),
-        },
-      })],
-    });
-    assertEquals(await ask(app), [503, { status: "failing" }]);
-  } finally {
-    console.error = error;
-  }
-  assertEquals(printed.map(([, name]) => name), ["mail"]);
+  using captured = captureErrors();
+  const app = createApp({
+    plugins: [healthPlugin({
+      checks: {
+        store: () =>
+          Promise.reject(new UnavailableError("Cannot reach session store")),
+        mail: () => Promise.reject(new Error("Cannot reach mail")),
+      },
+    })],
+  });
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  assertEquals(captured.calls.map(([, name]) => name), ["mail"]);
 });
 
 Deno.test("healthPlugin() counts a check as failed after checkTimeout", async () => {
@@ -215,23 +210,17 @@ Deno.test("Concurrent requests share the checks, also with maxAge 0", async () =
 });
 
 Deno.test("healthPlugin() answers even if its onError throws", async () => {
-  const { error } = console;
-  const printed: unknown[][] = [];
-  console.error = (...args) => printed.push(args);
-  try {
-    const app = createApp({
-      plugins: [healthPlugin({
-        checks: { database: () => false },
-        onError() {
-          throw new Error("log is full");
-        },
-      })],
-    });
-    assertEquals(await ask(app), [503, { status: "failing" }]);
-  } finally {
-    console.error = error;
-  }
-  assertEquals(printed.length, 1);
+  using captured = captureErrors();
+  const app = createApp({
+    plugins: [healthPlugin({
+      checks: { database: () => false },
+      onError() {
+        throw new Error("log is full");
+      },
+    })],
+  });
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  assertEquals(captured.calls.length, 1);
 });
 
 Deno.test("Readiness turns 503 when shutdown begins, and requests are answered until drain ends", async () => {

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { createApp, createUpgrader, serve } from "@quartet/kit/app";
 import type { Fetcher, ServeOptions, Server } from "@quartet/kit/app";
-import { exchange, startDeno } from "../helpers.ts";
+import { captureErrors, exchange, startDeno } from "../helpers.ts";
 import { CERT, KEY } from "./certificate.ts";
 
 const QUIET = { port: 0, signals: false, onListen() {} } as const;
@@ -450,27 +450,21 @@ for (
   ] as const
 ) {
   Deno.test(`A drain() that ${how} is logged, and the server shuts down`, async () => {
-    const { error } = console;
-    const printed: unknown[][] = [];
-    console.error = (...args) => printed.push(args);
+    using captured = captureErrors();
     const order: string[] = [];
     const drain = fail as () => void;
     const close = () => void order.push("close");
-    try {
-      const app = createApp({
-        plugins: [
-          { name: "broken", drain, close },
-          { name: "other", drain: () => void order.push("drain"), close },
-        ],
-      });
-      await (await app.serve(QUIET)).shutdown();
-      const fetcher = { fetch: () => new Response(), drain, close };
-      await serve(fetcher, QUIET).shutdown();
-    } finally {
-      console.error = error;
-    }
+    const app = createApp({
+      plugins: [
+        { name: "broken", drain, close },
+        { name: "other", drain: () => void order.push("drain"), close },
+      ],
+    });
+    await (await app.serve(QUIET)).shutdown();
+    const fetcher = { fetch: () => new Response(), drain, close };
+    await serve(fetcher, QUIET).shutdown();
     assertEquals(order, ["drain", "close", "close", "close"]);
-    assertEquals(printed.map(([text]) => text), [
+    assertEquals(captured.calls.map(([text]) => text), [
       "Plugin %s failed to drain:",
       "drain() failed:",
     ]);

@@ -8,6 +8,7 @@ import {
 } from "@quartet/kit/app";
 import type { Mountable } from "@quartet/kit/app";
 import { Hono } from "hono";
+import { captureErrors } from "../helpers.ts";
 
 const fail = () => {
   throw new UnavailableError("Cannot reach database at 10.0.0.7", {
@@ -34,15 +35,9 @@ async function assertUnavailable(response: Response): Promise<void> {
 
 /** Runs `fn` and asserts that it logs nothing. */
 async function silently(fn: () => Promise<void>): Promise<void> {
-  const { error } = console;
-  const lines: unknown[][] = [];
-  console.error = (...line: unknown[]) => void lines.push(line);
-  try {
-    await fn();
-  } finally {
-    console.error = error;
-  }
-  assertEquals(lines, []);
+  using captured = captureErrors();
+  await fn();
+  assertEquals(captured.calls, []);
 }
 
 Deno.test("An app answers an UnavailableError with 503 and Retry-After, and doesn't report it", async () => {

@@ -10,7 +10,7 @@ import type {
   Upgrader,
   WebSocketHandler,
 } from "@quartet/kit/app";
-import { exchange, handshake } from "../helpers.ts";
+import { captureErrors, exchange, handshake } from "../helpers.ts";
 
 /** Starts a server whose sockets have the path of their request as data. */
 function listen(
@@ -339,32 +339,26 @@ for (
   ] as const
 ) {
   Deno.test(`A handler that ${how} closes its own connection with code 1011 and no other`, async () => {
-    const logged: unknown[][] = [];
-    const { error } = console;
-    console.error = (...args) => logged.push(args);
-    try {
-      await using server = listen({
-        message(ws, message) {
-          if (message === "fail") return fail();
-          if (message === "\x1b[2J") throw new Error(message);
-          ws.send(message as string);
-        },
-      });
-      await using other = await connect(server.url);
-      const client = await connect(server.url);
-      client.socket.send("fail");
-      assertEquals((await client.closed).code, 1011);
-      const hostile = await connect(server.url);
-      hostile.socket.send("\x1b[2J");
-      assertEquals((await hostile.closed).code, 1011);
-      other.socket.send("alive");
-      assertEquals(await other.next(), "alive");
-    } finally {
-      console.error = error;
-    }
-    assertEquals(logged.length, 2);
-    assertEquals((logged[0]![1] as Error).message, "boom");
-    const [, printed] = logged[1]!;
+    using captured = captureErrors();
+    await using server = listen({
+      message(ws, message) {
+        if (message === "fail") return fail();
+        if (message === "\x1b[2J") throw new Error(message);
+        ws.send(message as string);
+      },
+    });
+    await using other = await connect(server.url);
+    const client = await connect(server.url);
+    client.socket.send("fail");
+    assertEquals((await client.closed).code, 1011);
+    const hostile = await connect(server.url);
+    hostile.socket.send("\x1b[2J");
+    assertEquals((await hostile.closed).code, 1011);
+    other.socket.send("alive");
+    assertEquals(await other.next(), "alive");
+    assertEquals(captured.calls.length, 2);
+    assertEquals((captured.calls[0]![1] as Error).message, "boom");
+    const [, printed] = captured.calls[1]!;
     assert(!String(printed).includes("\x1b"), "a terminal would interpret it");
   });
 }

@@ -8,6 +8,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createMemorySessionStore, getAuth } from "@quartet/kit/auth";
 import type { AuthCallbacks } from "@quartet/kit/auth";
+import { captureErrors } from "../helpers.ts";
 import { claimsOf, startAuth, STRATEGIES, USERS } from "./harness.ts";
 import type { Me } from "./harness.ts";
 
@@ -353,10 +354,7 @@ Deno.test("A session is rejected unless onSessionValidate returns true", async (
 });
 
 Deno.test("onSignOut that throws is logged, and the user is signed out", async () => {
-  const complaints: unknown[][] = [];
-  const { error } = console;
-  console.error = (...args: unknown[]) => void complaints.push(args);
-  using _restored = { [Symbol.dispose]: () => void (console.error = error) };
+  using captured = captureErrors();
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -375,7 +373,7 @@ Deno.test("onSignOut that throws is logged, and the user is signed out", async (
     if (strategy === "jwt") continue;
     assertEquals(await server.plugin.listSessions("1"), []);
   }
-  assertEquals(complaints.length, STRATEGIES.length);
+  assertEquals(captured.calls.length, STRATEGIES.length);
 });
 
 Deno.test("A session callback that throws at sign-in leaves no session in the store", async () => {

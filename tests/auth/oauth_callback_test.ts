@@ -15,6 +15,7 @@ import {
   presetIdentity,
 } from "@quartet/kit/auth";
 import type { AuthProvider, OAuthOptions } from "@quartet/kit/auth";
+import { captureErrors } from "../helpers.ts";
 import type { Browser } from "./browser.ts";
 import type { AuthServer } from "./harness.ts";
 import { startAuth } from "./harness.ts";
@@ -261,14 +262,6 @@ Deno.test("With isIssuerRequired, a callback without iss fails", async () => {
   );
 });
 
-/** Captures console output. */
-function captureErrors() {
-  const printed: string[] = [];
-  const { error } = console;
-  console.error = (...args: unknown[]) => void printed.push(args.join(" "));
-  return { printed, [Symbol.dispose]: () => void (console.error = error) };
-}
-
 Deno.test("A callback with an error fails whatever else it contains, and uses up its state", async () => {
   using captured = captureErrors();
   const { provider, requests } = providerAt("a.example");
@@ -304,7 +297,7 @@ Deno.test("A callback with an error fails whatever else it contains, and uses up
     }
   }
   assertEquals(requests, []);
-  assert(captured.printed.length > 0);
+  assert(captured.lines.length > 0);
 });
 
 Deno.test("A callback with an error needs this browser's state and the issuer of the sign-in", async () => {
@@ -371,7 +364,7 @@ Deno.test("A provider's error text appears only in the log, sanitized and withou
   });
   assert(!failed.includes("server_error"), failed);
   assert(!reasons().join().includes(state));
-  assertEquals(captured.printed, [
+  assertEquals(captured.lines, [
     "Sign-in with provider %s failed: a the provider answered with the error server_error? (an error that echoes a secret)",
   ]);
   await query({ error: "access_denied", error_description: "x".repeat(9_000) });

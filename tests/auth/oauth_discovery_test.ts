@@ -9,6 +9,7 @@ import type { Route } from "@quartet/kit/app";
 import { getOAuthUrl, handleOAuthCallback, oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens } from "@quartet/kit/auth";
 import { createDiscovery } from "../../auth/oauth/discovery.ts";
+import { captureErrors } from "../helpers.ts";
 import type { AuthServer } from "./harness.ts";
 import { startAuth } from "./harness.ts";
 
@@ -116,14 +117,6 @@ async function signIn(
   const back = await browser.ask(`/callback?${query}`);
   const { userId, error } = await back.json();
   return userId ?? `${back.status} ${error.code}`;
-}
-
-/** Captures console output. */
-function captureErrors() {
-  const printed: string[] = [];
-  const { error } = console;
-  console.error = (...args: unknown[]) => void printed.push(args.join(" "));
-  return { printed, [Symbol.dispose]: () => void (console.error = error) };
 }
 
 Deno.test("oauth() with an issuer fetches its document once, before the first request", async () => {
@@ -280,9 +273,9 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
     });
     assertEquals(await signIn(app), "502 OAUTH_FAILED", what);
     assertEquals(local.asked, [OAUTH], what);
-    assert(captured.printed[0]?.includes(reason), captured.printed[0]);
+    assert(captured.lines[0]?.includes(reason), captured.lines[0]);
     assert(
-      captured.printed[0]!.startsWith("Discovery of provider %s failed: any "),
+      captured.lines[0]!.startsWith("Discovery of provider %s failed: any "),
     );
     assertEquals((await app.browser().json("/me")).session, null);
   }
@@ -315,7 +308,7 @@ Deno.test("A remote issuer can't make the app send secrets to localhost", async 
           Promise.resolve(Response.json({ ...document, [name]: url })),
       });
       assertEquals(await signIn(app), "502 OAUTH_FAILED");
-      assert(captured.printed.at(-1)!.includes(name));
+      assert(captured.lines.at(-1)!.includes(name));
     }
   }
 });
@@ -329,7 +322,7 @@ Deno.test("An app starts without its issuer, reports it, and signs in once it is
   performance.now = () => time;
   using _ = { [Symbol.dispose]: () => void (performance.now = now) };
   await using app = await start({ ...CLIENT, ...PLAIN, issuer: local.issuer });
-  assertEquals(captured.printed.length, 1);
+  assertEquals(captured.lines.length, 1);
   const early = await app.browser().ask("/start");
   assertEquals(early.status, 502);
   assertEquals(early.headers.get("retry-after"), "1");
@@ -414,7 +407,7 @@ Deno.test("The document is fetched again after an hour, and stays in use if that
   source.renew();
   await settle();
   assertEquals([url(), asked], ["2", 3]);
-  assertEquals(captured.printed.length, 1);
+  assertEquals(captured.lines.length, 1);
   source.renew();
   assertEquals(asked, 3, "at most once per second");
   isDown = false;
@@ -500,7 +493,7 @@ Deno.test("With openid, a sign-in without a verified id token fails, whatever th
     local.answers[OPENID] = () => Response.json(local.document(given));
     await using app = await start({ ...CLIENT, issuer: local.issuer });
     assertEquals(await signIn(app), "502 OAUTH_FAILED");
-    assert(captured.printed.at(-1)!.includes(reason));
+    assert(captured.lines.at(-1)!.includes(reason));
   }
 });
 

@@ -18,6 +18,7 @@ import {
   getAuth,
 } from "@quartet/kit/auth";
 import type { SessionConfig, SessionStore } from "@quartet/kit/auth";
+import { captureErrors } from "../helpers.ts";
 import type { Browser } from "./browser.ts";
 import {
   claimsOf,
@@ -513,16 +514,10 @@ Deno.test("A session whose refresh fails stays valid, and its request is answere
     throw new Error("The store is read-only");
   };
   clock.pass(61);
-  const { error } = console;
-  const logged: unknown[] = [];
-  console.error = (...args) => void logged.push(args);
-  try {
-    assertEquals((await browser.json("/me")).user.id, "1");
-  } finally {
-    console.error = error;
-  }
+  using captured = captureErrors();
+  assertEquals((await browser.json("/me")).user.id, "1");
   assertEquals(browser.received, []);
-  assertEquals(logged.length, 1);
+  assertEquals(captured.calls.length, 1);
 });
 
 Deno.test("A publicly cacheable response carries no refreshed cookie, a personal one isn't cached", async () => {

@@ -13,6 +13,7 @@ import {
 } from "@std/assert";
 import { apiKey, createMemorySessionStore, getAuth } from "@quartet/kit/auth";
 import type { SessionRecord, SessionStore } from "@quartet/kit/auth";
+import { captureErrors } from "../helpers.ts";
 import type { Browser } from "./browser.ts";
 import {
   byName,
@@ -139,11 +140,8 @@ Deno.test("A store that throws authenticates nobody", async () => {
     store.get = () => {
       throw new Error("The store is down");
     };
-    const { error } = console;
-    console.error = () => {};
-    const response = await browser.ask("/me").finally(() =>
-      console.error = error
-    );
+    using _captured = captureErrors();
+    const response = await browser.ask("/me");
     assertEquals(response.status, 503);
     assert(!(await response.text()).includes("store"));
     store.get = get;

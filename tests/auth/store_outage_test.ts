@@ -22,6 +22,7 @@ import { createCache } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { Hono } from "hono";
+import { captureErrors } from "../helpers.ts";
 import { byName, createClock, SECRET, startAuth } from "./harness.ts";
 
 const URL_WITH_PASSWORD = "redis://app:hunter2@10.0.0.7:6379";
@@ -66,14 +67,6 @@ const away = () => {
   throw new TypeError(`connect ECONNREFUSED ${URL_WITH_PASSWORD}`);
 };
 
-/** Captures log output until the end of the block. */
-function captureLog() {
-  const lines: string[] = [];
-  const { error } = console;
-  console.error = (...args: unknown[]) => void lines.push(args.join(" "));
-  return { lines, [Symbol.dispose]: () => void (console.error = error) };
-}
-
 const ROUTES: Route[] = [
   { path: "/public", loader: () => "hello" },
   {
@@ -113,7 +106,7 @@ async function assertUnavailable(response: Response): Promise<void> {
 
 Deno.test("During an outage, requests with a session get 503 and Retry-After, others are answered", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
-    using _log = captureLog();
+    using _log = captureErrors();
     const { server, store } = await startOutage({ strategy });
     await using _server = server;
     const browser = await server.signIn();
@@ -149,7 +142,7 @@ Deno.test("During an outage, requests with a session get 503 and Retry-After, ot
 });
 
 Deno.test("Each outage is logged once, without secrets in its errors", async () => {
-  using log = captureLog();
+  using log = captureErrors();
   const { server, store } = await startOutage();
   await using _server = server;
   const browser = await server.signIn();
@@ -179,7 +172,7 @@ Deno.test("Each outage is logged once, without secrets in its errors", async () 
 
 Deno.test("With the fallback anonymous, public routes answer and guards still answer 503", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
-    using _log = captureLog();
+    using _log = captureErrors();
     const { server, store } = await startOutage({
       strategy,
       fallback: "anonymous",
@@ -237,7 +230,7 @@ async function brokenAuth(fallback: "refuse" | "anonymous" = "refuse") {
 }
 
 Deno.test("During an outage, authenticate() rejects, or is anonymous with the fallback", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   for (const fallback of ["refuse", "anonymous"] as const) {
     const { auth, store, request } = await brokenAuth(fallback);
     // This caches the token, so the next call starts the look-up at once.
@@ -263,7 +256,7 @@ Deno.test("During an outage, authenticate() rejects, or is anonymous with the fa
 });
 
 Deno.test("With Hono, withPlugins() and toMiddleware(), the auth middleware answers 503 too", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   const { auth, store, request } = await brokenAuth();
   store.fault = away;
   const app = new Hono();
@@ -280,7 +273,7 @@ Deno.test("With Hono, withPlugins() and toMiddleware(), the auth middleware answ
 });
 
 Deno.test("An RPC client receives that the service is unavailable", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   const { auth, store, cookie } = await brokenAuth();
   store.fault = away;
   const router = createRouter({ ping: procedure.query(() => "pong") });
@@ -295,7 +288,7 @@ Deno.test("An RPC client receives that the service is unavailable", async () => 
 });
 
 Deno.test("A WebSocket upgrade gets 503 during an outage, with any fallback", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   for (const fallback of ["refuse", "anonymous"] as const) {
     const { auth, store, request } = await brokenAuth(fallback);
     const router = createRouter({ ping: procedure.query(() => "pong") });
@@ -312,7 +305,7 @@ Deno.test("A WebSocket upgrade gets 503 during an outage, with any fallback", as
 });
 
 Deno.test("A page whose session can't be looked up is neither cached nor served from the cache", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   for (const order of ["auth first", "cache first"]) {
     const { auth, store, request } = await brokenAuth("anonymous");
     const cache = createCache();
@@ -350,7 +343,7 @@ Deno.test("A page whose session can't be looked up is neither cached nor served 
 });
 
 Deno.test("A cached function can't read a user whose session can't be looked up", async () => {
-  using _log = captureLog();
+  using _log = captureErrors();
   const { auth, store, request } = await brokenAuth("anonymous");
   const cache = createCache();
   const codes: string[] = [];
@@ -379,7 +372,7 @@ Deno.test("A cached function can't read a user whose session can't be looked up"
 });
 
 Deno.test("A session that is too large is an application error, not an outage", async () => {
-  using log = captureLog();
+  using log = captureErrors();
   const auth = createAuthPlugin({
     session: { secret: SECRET, strategy: "cookie" },
     callbacks: {

@@ -14,6 +14,7 @@ import { rpcPlugin, type WSConnectionData } from "@quartet/kit/rpc";
 import { createTracer } from "@quartet/kit/trace";
 import { Hono } from "hono";
 import { createClock } from "../auth/harness.ts";
+import { captureErrors } from "../helpers.ts";
 import { type Client, connect, subscribe, until } from "../rpc/helpers.ts";
 import {
   createSessionsAuth,
@@ -474,29 +475,24 @@ Deno.test("Requests and sockets that watch no session cause no listening or poll
 Deno.test("During an outage of the store, subscriptions go on until the known expiry", async () => {
   const clock = createClock();
   const spy = spyStore(clock.now);
-  const { error } = console;
-  console.error = () => {};
-  try {
-    await using server = await startSessions({
-      session: { store: spy.store, maxAge: 60 },
-      auth: { now: clock.now },
-    });
-    await using ada = await server.open(await server.signIn());
-    await using bob = await server.open(await server.signIn("bob"));
-    for (const client of [ada, bob]) await begin(client, "mine");
-    spy.isAway = true;
-    await server.auth.revokeSessions("ada");
-    const { reads } = spy;
-    await until(() => spy.reads > reads + 2);
-    assertEquals(await ada.settle(), []);
-    spy.isAway = false;
-    assertEquals(await ada.next(), ended("mine"));
-    spy.isAway = true;
-    clock.pass(60);
-    assertEquals(await bob.next(), ended("mine"));
-  } finally {
-    console.error = error;
-  }
+  using _captured = captureErrors();
+  await using server = await startSessions({
+    session: { store: spy.store, maxAge: 60 },
+    auth: { now: clock.now },
+  });
+  await using ada = await server.open(await server.signIn());
+  await using bob = await server.open(await server.signIn("bob"));
+  for (const client of [ada, bob]) await begin(client, "mine");
+  spy.isAway = true;
+  await server.auth.revokeSessions("ada");
+  const { reads } = spy;
+  await until(() => spy.reads > reads + 2);
+  assertEquals(await ada.settle(), []);
+  spy.isAway = false;
+  assertEquals(await ada.next(), ended("mine"));
+  spy.isAway = true;
+  clock.pass(60);
+  assertEquals(await bob.next(), ended("mine"));
 });
 
 Deno.test("endWithSession: false lets subscriptions go on", async () => {

@@ -1,20 +1,15 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createCache } from "@quartet/kit/data";
+import { captureErrors } from "../helpers.ts";
 import { settle, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 
 /** Returns what is printed while `run` runs. */
 async function printed(run: () => Promise<unknown>): Promise<unknown[][]> {
-  const { error } = console;
-  const lines: unknown[][] = [];
-  console.error = (...args) => void lines.push(args);
-  try {
-    await run();
-    await settle();
-  } finally {
-    console.error = error;
-  }
-  return lines;
+  using captured = captureErrors();
+  await run();
+  await settle();
+  return captured.calls;
 }
 
 const failure = new Error("The log is full");
