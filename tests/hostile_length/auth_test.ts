@@ -45,7 +45,7 @@ Deno.test("safeRedirect() takes linear time for a long target", () =>
     },
   ));
 
-Deno.test("a long password or password hash takes linear time", async () => {
+Deno.test("A long password or password hash takes linear time", async () => {
   const hash = await hashPassword("a password");
   await assertAllLinear("a hash", TEXTS, async (text) => {
     try {
@@ -62,7 +62,7 @@ Deno.test("a long password or password hash takes linear time", async () => {
   });
 });
 
-Deno.test("long credentials and account names take linear time", () =>
+Deno.test("Long credentials and account names take linear time", () =>
   silently(async () => {
     await using app = createApp({
       plugins: [createAuthPlugin({
@@ -120,7 +120,7 @@ Deno.test("long credentials and account names take linear time", () =>
     });
   }));
 
-Deno.test("a long token with a valid signature takes linear time", () =>
+Deno.test("A long token with a valid signature takes linear time", () =>
   silently(async () => {
     await using app = createApp({
       plugins: [createAuthPlugin({ session: { secret: SECRET } })],
@@ -176,7 +176,7 @@ function appOf(provider: AuthProvider) {
   });
 }
 
-Deno.test("a long state, code or state cookie of a callback takes linear time", () =>
+Deno.test("A long state, code or state cookie of a callback takes linear time", () =>
   silently(async () => {
     const fetch = scriptedFetch({});
     await using app = appOf(presetCodeHost({ ...CLIENT, fetch }));
@@ -202,7 +202,7 @@ Deno.test("a long state, code or state cookie of a callback takes linear time", 
     });
   }));
 
-Deno.test("a provider's long answer takes linear time", () =>
+Deno.test("A provider's long answer takes linear time", () =>
   silently(async () => {
     let answer = "";
     let path = "";

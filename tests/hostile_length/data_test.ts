@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, (length: number) => unknown>> = {
   "dates": (n) => entries(n).map(([, i]) => new Date(i)),
 };
 
-Deno.test("a long argument of a cached function takes linear time", async () => {
+Deno.test("A long argument of a cached function takes linear time", async () => {
   await using cache = createCache();
   const fn = cache.unstable_cache((_: unknown) => Promise.resolve(1), ["fn"]);
   await assertAllLinear("a text", TEXTS, (text) => fn(text));
@@ -70,7 +70,7 @@ const PATHS: readonly Text[] = [
     .map((text) => repeat(text)),
 ];
 
-Deno.test("a long tag or path to invalidate takes linear time", () =>
+Deno.test("A long tag or path to invalidate takes linear time", () =>
   silently(async () => {
     await using cache = createCache();
     const page = cache.unstable_cache(() => Promise.resolve(1), ["page"], {
@@ -97,7 +97,7 @@ Deno.test("a long tag or path to invalidate takes linear time", () =>
     });
   }));
 
-Deno.test("many tags and paths to invalidate take linear time", async () => {
+Deno.test("Many tags and paths to invalidate take linear time", async () => {
   await using cache = createCache();
   const texts = [numbered((i) => `/path/${i} `), repeat("/a "), repeat("/* ")];
   await assertAllLinear("revalidate()", texts, async (list: string[]) => {
@@ -106,7 +106,7 @@ Deno.test("many tags and paths to invalidate take linear time", async () => {
   }, { prepare: (text) => text.trim().split(" ").filter((a) => a.length > 1) });
 });
 
-Deno.test("long key parts take linear time", async () => {
+Deno.test("Long key parts take linear time", async () => {
   await using cache = createCache();
   await assertAllLinear("keyParts", TEXTS, async (text) => {
     await cache.unstable_cache(() => Promise.resolve(1), [text, text])();

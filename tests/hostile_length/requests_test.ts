@@ -82,7 +82,7 @@ for (
     ...OTHER_HEADERS.map((name) => [name, TEXTS] as const),
   ]
 ) {
-  Deno.test(`a long ${name} header takes linear time`, () =>
+  Deno.test(`A long ${name} header takes linear time`, () =>
     silently(async () => {
       await using app = createSubject();
       const others = name === "sec-websocket-protocol" ? HANDSHAKE : {};
@@ -167,7 +167,7 @@ const JSON_TEXTS: readonly Text[] = [
   repeat("..", '{"paths":["/', '"]}'),
 ];
 
-Deno.test("a long path takes linear time", () =>
+Deno.test("A long path takes linear time", () =>
   silently(async () => {
     await using app = createSubject();
     for (const start of ["/", "/fails/", "/api/rpc/", "/__app/traces/api/"]) {
@@ -178,7 +178,7 @@ Deno.test("a long path takes linear time", () =>
     }
   }));
 
-Deno.test("a long query takes linear time", () =>
+Deno.test("A long query takes linear time", () =>
   silently(async () => {
     await using app = createSubject();
     for (const path of [...PATHS, "/fails/x"]) {
@@ -191,7 +191,7 @@ Deno.test("a long query takes linear time", () =>
     }
   }));
 
-Deno.test("a long JSON body takes linear time", () =>
+Deno.test("A long JSON body takes linear time", () =>
   silently(async () => {
     await using app = createSubject();
     for (const path of ["/api/rpc", "/revalidate", "/fails/x", "/page"]) {
@@ -212,7 +212,7 @@ Deno.test("a long JSON body takes linear time", () =>
     }
   }));
 
-Deno.test("a long form takes linear time", () =>
+Deno.test("A long form takes linear time", () =>
   silently(async () => {
     await using app = createSubject();
     await assertAnswersLinear(

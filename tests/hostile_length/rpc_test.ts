@@ -36,7 +36,7 @@ const MESSAGES: readonly Text[] = [
   (length) => "[".repeat(length / 2) + "]".repeat(length / 2),
 ];
 
-Deno.test("a long message of a socket takes linear time", () =>
+Deno.test("A long message of a socket takes linear time", () =>
   silently(async () => {
     for (const form of ["text", "bytes"]) {
       await assertAllLinear(`a message in ${form}`, MESSAGES, async (text) => {
@@ -62,7 +62,7 @@ Deno.test("a long message of a socket takes linear time", () =>
     }
   }));
 
-Deno.test("long input and long errors of a procedure take linear time", () =>
+Deno.test("Long input and long errors of a procedure take linear time", () =>
   silently(async () => {
     const caller = createCaller(router, {});
     const calls = [
@@ -78,7 +78,7 @@ Deno.test("long input and long errors of a procedure take linear time", () =>
     }
   }));
 
-Deno.test("a server's long answer takes the client linear time", async () => {
+Deno.test("A server's long answer takes the client linear time", async () => {
   const texts: Text[] = [
     ...MESSAGES,
     repeat("a", '{"ok":true,"data":"', '"}'),

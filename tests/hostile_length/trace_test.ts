@@ -18,7 +18,7 @@ import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
 import { SHAPES, SQL, traceOf, withHexIds } from "./traces.ts";
 
-Deno.test("a long name, attribute or event of a span takes linear time", () =>
+Deno.test("A long name, attribute or event of a span takes linear time", () =>
   assertAllLinear("a span", TEXTS, (text) => {
     const root = createTracer().startTrace(text);
     const span = root.child(text, "custom", { [text]: text });
@@ -29,7 +29,7 @@ Deno.test("a long name, attribute or event of a span takes linear time", () =>
     root.end();
   }));
 
-Deno.test("a long SQL statement takes linear time", async () => {
+Deno.test("A long SQL statement takes linear time", async () => {
   const tracer = createTracer();
   await assertAllLinear("a statement", SQL, (text) => {
     tracer.withSpan("root", "request", () => {
@@ -39,7 +39,7 @@ Deno.test("a long SQL statement takes linear time", async () => {
   });
 });
 
-Deno.test("many fields and signals take linear time", async () => {
+Deno.test("Many fields and signals take linear time", async () => {
   const tracer = createTracer();
   await assertAllLinear(
     "names",
@@ -128,7 +128,7 @@ Deno.test("OTLP with long ids, times, names and values takes linear time", () =>
     }
   }));
 
-Deno.test("deeply nested values of OTLP take linear time", () =>
+Deno.test("Deeply nested values of OTLP take linear time", () =>
   assertAllLinear("values", [repeat("a")], (value: unknown) => {
     const spans = [{
       traceId: "a".repeat(32),
@@ -153,7 +153,7 @@ Deno.test("deeply nested values of OTLP take linear time", () =>
     },
   }));
 
-Deno.test("the terminal's report of long text takes linear time", async () => {
+Deno.test("The terminal's report of long text takes linear time", async () => {
   const tracer = createTracer();
   using _reporter = createCLIReporter(tracer, { write: () => {}, width: 120 });
   await assertAllLinear("a report", [...TEXTS, ...SQL], (text) => {
@@ -167,7 +167,7 @@ Deno.test("the terminal's report of long text takes linear time", async () => {
   });
 });
 
-Deno.test("a page's long report takes linear time", () =>
+Deno.test("A page's long report takes linear time", () =>
   silently(async () => {
     const tracer = createTracer();
     const collector = createCollector(tracer);
@@ -213,7 +213,7 @@ Deno.test("a page's long report takes linear time", () =>
     });
   }));
 
-Deno.test("a long query or body of the traces API takes linear time", () =>
+Deno.test("A long query or body of the traces API takes linear time", () =>
   silently(async () => {
     const tracer = createTracer();
     tracer.startTrace("GET /").end();

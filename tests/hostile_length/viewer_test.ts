@@ -123,7 +123,7 @@ for (const [name, run] of Object.entries(ON_TRACE)) {
   }
 }
 
-Deno.test("groups of siblings take linear time", () =>
+Deno.test("Groups of siblings take linear time", () =>
   assertAllLinear("siblings", [repeat("a")], groupedUnits, {
     prepare: ({ length }) => {
       const trace = SHAPES["of the same spans"]!(length);
@@ -131,7 +131,7 @@ Deno.test("groups of siblings take linear time", () =>
     },
   }));
 
-Deno.test("a long file that isn't a trace takes linear time", () => {
+Deno.test("A long file that isn't a trace takes linear time", () => {
   const start =
     '<script type="application/json" id="trace-data" data-encoding="';
   const texts: Text[] = [
