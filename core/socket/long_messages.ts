@@ -8,7 +8,8 @@ let sockets = 0;
  * When it fails, it throws in its own reader, where no listener of the socket
  * can catch the error, and an unhandled rejection ends the process.
  *
- * @returns Stops that for one socket. Without sockets, nothing is listened to.
+ * @returns A function to call when a socket closes. The listener is removed
+ * with the last one.
  */
 export function surviveLongMessages(): () => void {
   if (!("Deno" in globalThis)) return () => {};

@@ -19,7 +19,7 @@ import type { Socket } from "./upgrade.ts";
 
 /** One connection, as its handler sees it. */
 export interface ServerWebSocket<T = unknown> {
-  /** What `upgrade` was given for this connection. */
+  /** The connection's data, as passed to `upgrade`. */
   data: T;
   /** 1 while messages can be sent, as in the `WebSocket` standard. */
   readonly readyState: number;
@@ -32,18 +32,18 @@ export interface ServerWebSocket<T = unknown> {
 }
 
 /**
- * What happens on the connections of an upgrader. What one of these throws, at
- * once or later, is logged and closes its connection with code 1011; the other
+ * Callbacks for the connections of an upgrader. An error of one, thrown or
+ * rejected, is logged and closes its connection with code 1011. Other
  * connections go on.
  */
 export interface WebSocketHandler<T = unknown> {
-  /** A message has arrived. */
+  /** Called with each message. */
   message(ws: ServerWebSocket<T>, message: string | Uint8Array): void;
-  /** The connection is open. */
+  /** Called when the connection has opened. */
   open?(ws: ServerWebSocket<T>): void;
-  /** The connection is gone, whoever closed it; 1006 if it just broke off. */
+  /** Called when the connection has closed. The code is 1006 if it broke. */
   close?(ws: ServerWebSocket<T>, code: number, reason: string): void;
-  /** All that `send` had to hold back has gone out. */
+  /** Called when all buffered messages have been sent. */
   drain?(ws: ServerWebSocket<T>): void;
 }
 
@@ -67,16 +67,16 @@ export interface UpgradeOptions<T> {
   readonly info?: ConnectionInfo | undefined;
 }
 
-/** What turns requests into WebSocket connections. */
+/** Turns requests into WebSocket connections. */
 export interface Upgrader<T = unknown> {
   /**
    * Upgrades a request.
    *
-   * After this the request's headers can't be read any more, so whatever is
-   * needed of them belongs in `data`.
+   * After this the request's headers can't be read. Put the ones you need into
+   * `data`.
    *
-   * @returns `false` if the request does not ask for a WebSocket, or not in
-   * the way that the standard wants it, or if its address has too many.
+   * @returns `false` if the request isn't a valid WebSocket handshake, or its
+   * address has too many sockets.
    */
   upgrade(request: Request, options: UpgradeOptions<T>): boolean;
   /**
@@ -84,24 +84,24 @@ export interface Upgrader<T = unknown> {
    * too many sockets. Returns `undefined` if it doesn't ask for a WebSocket.
    */
   response(request: Request): Response | undefined;
-  /** How many connections are open. */
+  /** The number of open connections. */
   readonly size: number;
   /** Closes every connection with code 1001 and resolves when all are gone. */
   close(): Promise<void>;
-  /** The same, at the end of a block that has it by `await using`. */
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Time between two looks at a socket that has messages to send, in ms. */
+/** Time between two checks of a socket's backlog, in milliseconds. */
 const DRAIN_INTERVAL = 5;
-/** How long a peer has to answer our close frame, in ms. */
+/** How long a peer may take to answer a close frame, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
 
 /**
- * Makes an {@linkcode Upgrader} over the WebSockets of the server: Deno's own,
- * or those that `toNode()` and `toBun()` hand on.
+ * Creates an {@linkcode Upgrader} over the server's WebSockets: Deno's own, or
+ * the ones of `toNode()` and `toBun()`.
  *
- * @param handler What happens on the connections.
+ * @param handler Callbacks for the connections.
  * @param options The limit of connections.
  * @throws {TypeError} If `maxSocketsPerAddress` is neither a positive integer
  * nor `Infinity`.
@@ -189,7 +189,7 @@ function refuse(max: number): Response {
   );
 }
 
-/** The client's half of the handshake, as RFC 6455, section 4.1, has it. */
+/** Checks the client's handshake: RFC 6455, section 4.1. */
 function asksForWebSocket({ method, headers }: Request): boolean {
   return method === "GET" &&
     headers.get("upgrade")?.toLowerCase() === "websocket" &&
@@ -198,7 +198,7 @@ function asksForWebSocket({ method, headers }: Request): boolean {
     headers.has("sec-websocket-key");
 }
 
-/** As in the `WebSocket` standard, whose global not every server has. */
+/** The standard's value. Not every server has the global `WebSocket`. */
 const OPEN = 1;
 
 class Connection<T> implements ServerWebSocket<T> {
@@ -225,7 +225,7 @@ class Connection<T> implements ServerWebSocket<T> {
     socket.onclose = ({ code, reason }) => {
       onGone();
       clearTimeout(this.#drainTimer);
-      // Deno says 0 where the standard has 1006, "abnormal closure".
+      // Deno reports 0 instead of the standard's 1006, "abnormal closure".
       this.#run(() => handler.close?.(this, code || 1006, reason));
     };
     // A broken connection also closes; without a listener its error would be
@@ -255,7 +255,7 @@ class Connection<T> implements ServerWebSocket<T> {
     this.#socket.close(code, reason);
   }
 
-  /** An error that got out of an event listener would end the process. */
+  /** An error thrown by an event listener would end the process. */
   async #run(listener: () => unknown): Promise<void> {
     try {
       await listener();
@@ -265,7 +265,7 @@ class Connection<T> implements ServerWebSocket<T> {
     }
   }
 
-  /** Deno has no drain event, so a socket with a backlog is looked at. */
+  /** Polls a socket with a backlog, because Deno has no drain event. */
   #watchDrain(): void {
     this.#drainTimer = setTimeout(() => {
       this.#drainTimer = undefined;

@@ -3,25 +3,25 @@ import type { Tracked } from "../procedure/tracked.ts";
 
 /** Somebody who has seen every message and waits for the next one. */
 export interface Waiter {
-  /** Called once when there is news; it may wait again at once. */
+  /** Called once when there is a message. It may wait again at once. */
   wake(): void;
 }
 
-/** A position that no ring holds: what follows it is lost. */
+/** A position before all messages: its next message is lost. */
 export const LOST = -1;
 
 /**
- * The newest messages of a channel. Each has a position, which counts up; a
- * message stands in the array at its position modulo the capacity, so that the
- * newest takes the place of the oldest.
+ * The newest messages of a channel. Each has a position, which counts up. Its
+ * index in the array is the position modulo the capacity, so the newest message
+ * replaces the oldest.
  *
  * ```
  *   lost │ 7 │ 8 │ 9 │ 10 │ not published yet
  *          ↑ start          ↑ end
  * ```
  *
- * Readers are positions between the two. They own no queue, so one that stands
- * still costs nothing; what it costs it is that `start` may overtake it.
+ * A reader is a position between the two. It has no queue, so a slow reader
+ * costs no memory. If `start` overtakes it, it has lost messages.
  */
 export class MessageRing<T> {
   /** How many messages fit. */
@@ -60,8 +60,8 @@ export class MessageRing<T> {
   }
 
   /**
-   * Forgets all messages. The one position that is left out stands for those
-   * that never got here, so every reader there is learns that it missed some.
+   * Forgets all messages, and skips one position. So every present reader
+   * notices the loss.
    */
   clear(): void {
     this.#messages.fill(undefined);
@@ -75,7 +75,7 @@ export class MessageRing<T> {
     this.#waiting.add(waiter);
   }
 
-  /** Leaves the waiter asleep after all. */
+  /** Stops waiting. */
   forget(waiter: Waiter): void {
     this.#waiting.delete(waiter);
   }
@@ -83,7 +83,7 @@ export class MessageRing<T> {
   #wake(): void {
     if (this.#waiting.size === 0) return;
     const waiting = this.#waiting;
-    // A new set: who waits again while this runs is not woken again.
+    // A new set, so that a waiter which waits again isn't woken again.
     this.#waiting = new Set();
     for (const waiter of waiting) waiter.wake();
   }
@@ -99,5 +99,5 @@ export function messagesLost(history: number): RPCError {
   );
 }
 
-/** The history that channels keep unless told otherwise, in messages. */
+/** The default history of channels, in messages. */
 export const DEFAULT_HISTORY = 1024;

@@ -2,9 +2,9 @@ import type { CallMessage } from "../protocol.ts";
 import type { Answer, Exchange } from "./types.ts";
 
 /**
- * Sends the calls of a tick as one request, up to 50 of them: the default limit
- * of a router. The answers come when the last of the calls is done. It is the
- * client's option `batch`; a page without that doesn't load it.
+ * Sends the calls of a tick as one request, up to 50 calls: the default limit
+ * of a router. All resolve when the last one is done. Pass it as the client's
+ * option `batch`.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export function batching(exchange: Exchange): Exchange {
     const mine = batch;
     const index = mine.push(message as CallMessage) - 1;
     if (index === 0) {
-      // Once the microtasks of this tick have made all the calls they make.
+      // After the microtasks of this tick, which may make more calls.
       sending = new Promise((resolve) =>
         setTimeout(() => {
           batch = [];

@@ -17,24 +17,24 @@ export interface ConnectionEvents {
   readonly onOpen: () => void;
   /** Called with each message. */
   readonly onMessage: (message: Received) => void;
-  /** Called when there will be no further attempt. */
+  /** Called after the last attempt has failed. */
   readonly onGiveUp: (cause: unknown) => void;
 }
 
-/** No timer waits as long as 2^31 ms: it would fire at once. */
+/** A timer of 2^31 ms or more would fire at once. */
 const MAX_DELAY = 2e9;
 
-/** Returns how long to wait after so many failures before, in ms. */
+/** Returns the delay after a number of failures, in milliseconds. */
 export function backoff({ reconnect }: ClientOptions, failures: number) {
   const { delayMs = 500, maxDelayMs = 30_000 } = reconnect || {};
   const longest = Math.min(MAX_DELAY, maxDelayMs, delayMs * 2 ** failures);
-  // At random between half of it and all of it: the clients of a server that
-  // was restarted must not come back all at once.
+  // Random, so that the clients of a restarted server don't reconnect all at
+  // once.
   return longest * (1 + Math.random()) / 2;
 }
 
 /**
- * A WebSocket that is opened again when it breaks.
+ * A WebSocket that reconnects.
  *
  * ```
  * closed ──open()──► connecting ──► open
@@ -48,7 +48,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   #isClosed = true;
   #socket: WebSocket | undefined;
-  /** The pings while connecting or open, the next attempt while waiting. */
+  /** The timer of pings, or of the next attempt while waiting. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The current attempt. Events of earlier ones have no effect. */
   #attempt = 0;
@@ -119,7 +119,7 @@ export class Connection {
     try {
       socket = this.#socket = webSocket(url);
     } catch (error) {
-      // It would throw at each further attempt.
+      // Every further attempt would throw as well.
       this.#failures = Infinity;
       return lost(error);
     }
@@ -141,7 +141,7 @@ export class Connection {
       this.#events.onMessage(message);
     };
     socket.onclose = () => lost();
-    // Deno takes an error that nobody prevents for an uncaught one.
+    // In Deno, an unhandled error event would count as an uncaught error.
     socket.onerror = (event) => event.preventDefault();
   }
 

@@ -12,11 +12,11 @@ import type {
 } from "./types.ts";
 
 /**
- * Creates the client of a router. Its type is all that the client knows of it:
- * import it with `import type`, and no code of the server comes along.
+ * Creates the client of a router. It needs only the router's type: import that
+ * with `import type`, so that no server code gets into the page.
  *
- * Calls reject with an {@linkcode RPCClientError}; one that is given up, with
- * the reason of its signal; one whose input can't be sent, with the error of
+ * Calls reject with an {@linkcode RPCClientError}. An aborted call rejects with
+ * its signal's reason. Input that can't be encoded rejects with the error of
  * `JSON.stringify` or the transformer.
  *
  * @typeParam R The router's type, `typeof api`.
@@ -59,8 +59,8 @@ export function createClient<R>(
 }
 
 /**
- * Creates a client without subscriptions, for pages where every byte counts: it is
- * half the size of {@linkcode createClient} and the same otherwise.
+ * Creates a client without subscriptions. It has half the size of {@linkcode
+ * createClient} and is the same otherwise.
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.

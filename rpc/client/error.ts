@@ -22,7 +22,8 @@ export type RPCClientErrorCode =
  * names the procedure and the URL, and `cause` is the original error, if any.
  */
 export class RPCClientError extends Error {
-  // Declared here and assigned as one: fields would be twice as much code.
+  // Declared here and assigned together, because fields would double the code
+  // size.
   /** Always `RPCClientError`. */
   declare readonly name: "RPCClientError";
   /** A stable name for programs, in capitals. */
@@ -39,8 +40,8 @@ export class RPCClientError extends Error {
   /**
    * Creates an error from the server's failure or the client's own.
    *
-   * @param failure The failure. Without a code it's `BAD_RESPONSE`, or
-   * `NETWORK_ERROR` if there is no status.
+   * @param failure The failure. Default code: `BAD_RESPONSE`, or
+   * `NETWORK_ERROR` without a status.
    * @param status The HTTP status, or 0.
    * @param path The procedure's dotted path.
    * @param url The endpoint without credentials and query.

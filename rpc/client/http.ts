@@ -1,5 +1,5 @@
 /**
- * Calls over HTTP: a query by GET while its URL is short, all else by POST.
+ * Calls over HTTP: queries with a short URL by GET, everything else by POST.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import type { CallMessage } from "../protocol.ts";
 import { RPCClientError } from "./error.ts";
 import type { Answer, CallOptions, Exchange, PlainOptions } from "./types.ts";
 
-/** Sends a call and gives the procedure's output. */
+/** Sends a call and returns the procedure's output. */
 export type Send = (
   path: readonly string[],
   input: unknown,
   options?: CallOptions,
 ) => Promise<unknown>;
 
-/** Returns functions that make calls, by their type. */
+/** Returns a function for each kind of call. `shown` is the URL in errors. */
 export function createSend(
   options: PlainOptions,
   shown: string,
@@ -43,7 +43,8 @@ export function createSend(
     }
   };
 
-  // What is no function is an error that names the option, minified as well.
+  // If `batch` isn't a function, the error names the option, even when
+  // minified.
   const collect = options.batch?.(exchange);
 
   return (type) => async (path, input, callOptions = {}) => {
@@ -55,16 +56,15 @@ export function createSend(
       new URLSearchParams({ path: name, ...text && { input: text } });
     let { ok, data, error, status, cause } = await new Promise<Answer>(
       (resolve, reject) => {
-        // Not all that it waits for looks at the signal: a batch goes on for
-        // the other calls, and headers or a fetch of one's own may not know of
-        // it.
+        // A batch, a `headers` function or a custom `fetch` may ignore the
+        // signal.
         const abort = () => reject(signal!.reason);
         signal?.throwIfAborted();
         signal?.addEventListener("abort", abort);
         (callOptions.headers ? exchange : collect || exchange)(
           { path, type, input },
           callOptions,
-          // No server nor proxy on the way refuses a URL of this length.
+          // Servers and proxies accept URLs of this length.
           type === "query" && url.length <= 2_000 && url,
         )
           .then(resolve, reject)

@@ -3,18 +3,17 @@ import type { Handlers } from "./subscribe.ts";
 const GAP = {};
 
 /**
- * Returns an iterator of a subscription. It begins when the first value is asked
- * for and ends with the iterator. Values that nobody has asked for yet are
- * kept.
+ * Returns an iterator of a subscription. It subscribes with the first `next()`,
+ * unsubscribes with `return()`, and buffers values in between.
  *
- * @param onGap Called when the values before the gap have been taken.
+ * @param onGap Called at the gap's place among the values.
  */
 export function iterate(
   subscribe: (handlers: Handlers) => () => void,
   onGap?: () => void,
 ): AsyncIterableIterator<unknown> {
   const values: unknown[] = [];
-  /** Empty, or with what failed. */
+  /** Set at the end; holds the error, if any. */
   let ended: Error[] | undefined;
   let wake: ((again: true) => void) | undefined;
 
@@ -30,7 +29,7 @@ export function iterate(
     };
     const stop = subscribe({
       onData,
-      // It stands in its place among the values.
+      // Keeps its place among the values.
       onGap: onGap && (() => onData(GAP)),
       onError: end,
       onComplete: end,
@@ -38,8 +37,7 @@ export function iterate(
     });
     try {
       do {
-        // All that have come so far: taking them off one by one would move
-        // the others each time.
+        // All buffered values: shifting them one by one would be quadratic.
         for (const value of values.splice(0)) {
           if (value === GAP) onGap!();
           else yield value;
@@ -54,7 +52,7 @@ export function iterate(
     if (ended![0]) throw ended![0];
   })();
 
-  // A generator that waits would keep the one waiting who wants it to stop.
+  // A waiting generator would delay `return()`, so wake it first.
   for (const method of ["return", "throw"] as const) {
     const leave = iterator[method].bind(iterator);
     iterator[method] = (value) => {

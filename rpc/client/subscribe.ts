@@ -1,10 +1,9 @@
 /**
- * Subscriptions: all of a client's share one connection, which is open while
- * there are any. After a break each resumes from the last position that it
- * knows.
+ * Subscriptions. All of a client's share one connection, which is open while
+ * there are any. After a break, each resumes from its last known position.
  *
  * A subscription whose session has ended moves to a new connection, because a
- * socket keeps the cookies of its handshake. The others stay where they are.
+ * socket keeps the cookies of its handshake. The others stay.
  *
  * @module
  */
@@ -18,7 +17,7 @@ import type { PlainOptions, SubscribeOptions } from "./types.ts";
 /** Handlers and options of a subscription. */
 export interface Handlers
   extends SubscriptionHandlers<unknown, RPCClientError>, SubscribeOptions {
-  /** Called when the client itself has ended it. */
+  /** Called when the client has ended it. */
   readonly onStop?: () => void;
 }
 
@@ -51,14 +50,11 @@ interface Line {
   readonly subscriptions: Map<string, Subscription>;
 }
 
-/**
- * A subscription that has run for this long, in ms, has recovered from its last
- * failure.
- */
+/** How long a subscription must run to count as recovered, in milliseconds. */
 const RECOVERED = 10_000;
 /**
- * How long a client waits for the first message after a gap, in ms. Servers that
- * know the position answer at once.
+ * How long a client waits for the first message after a gap, in milliseconds.
+ * Servers that know the position answer at once.
  */
 const BEGIN = 1_000;
 
@@ -80,7 +76,7 @@ export function createSubscribe(
       onMessage: (message) => subscriptions.get(message.id!)?.receive(message),
       onGiveUp(cause) {
         for (const { fail } of subscriptions.values()) {
-          // Each on its own: a handler that throws must not stop the others.
+          // Separately, so that a handler that throws doesn't stop the others.
           queueMicrotask(() => fail({ code: "CONNECTION_LOST" }, cause));
         }
       },
@@ -112,18 +108,18 @@ export function createSubscribe(
     let failures = 0;
     let refusals = 0;
     let openedAt = 0;
-    /** The next attempt, while it waits for one. */
+    /** The timer of the next attempt. */
     let retrying: Timer;
     let fillingGap: Timer;
 
-    /** Sends the request now, or as soon as there is a socket. */
+    /** Sends the request, now or when the socket is open. */
     function open(): void {
       if (retrying || !request) return;
       const { connection } = line;
       openedAt = Date.now();
       if (!connection.send(request)) connection.open();
       else if (hasGap) {
-        // The last one stands if the socket broke meanwhile.
+        // The last one is still set if the socket broke meanwhile.
         clearTimeout(fillingGap);
         fillingGap = setTimeout(() => {
           if (connection.isOpen) {
@@ -134,7 +130,7 @@ export function createSubscribe(
       }
     }
 
-    /** Calls `onGap`: from now on no message can be missed. */
+    /** Calls `onGap`. From here on, no message can be missed. */
     function fillGap(): void {
       clearTimeout(fillingGap);
       if (hasGap) {
@@ -146,7 +142,7 @@ export function createSubscribe(
     /** Subscribes again, after some milliseconds. */
     function retry(wait: number, needsNewSocket?: boolean): void {
       const old = newest;
-      // Until then it misses messages.
+      // It misses messages until then.
       clearTimeout(fillingGap);
       retrying = setTimeout(() => {
         retrying = undefined;
@@ -225,7 +221,7 @@ export function createSubscribe(
       if (retrying) return;
       if (type === "error") return refuse(error);
       hasBegun = true;
-      // It has begun only now, so `onGap` was called too early.
+      // It begins here, so `onGap` was called too early.
       hasGap ||= isGuess && type === "started";
       isGuess = false;
       fillGap();
@@ -234,7 +230,7 @@ export function createSubscribe(
         request!.lastEventId = eventId;
         isAtStart = type === "started";
       }
-      // The handler of the gap may have ended the subscription.
+      // `onGap` may have ended the subscription.
       if (type !== "data" || !line.subscriptions.has(id)) return;
       try {
         if (transformer && data) data = transformer.parse(data as string);
@@ -249,7 +245,7 @@ export function createSubscribe(
     else {
       try {
         if (transformer) input = transformer.stringify(input);
-        // A copy of the input as it is at this moment, to send it again later.
+        // A copy of the input, to send again later.
         request = JSON.parse(
           JSON.stringify({ type: "subscribe", id, path, input, lastEventId }),
         );

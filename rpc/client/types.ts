@@ -5,64 +5,64 @@ import type { BatchMessage, CallMessage, Transformer } from "../protocol.ts";
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
-  /** Where the router is: a URL, which may be relative in a page. */
+  /** The router's URL. It may be relative in a page only. */
   readonly httpEndpoint: string | URL;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (
     input: string,
     init: RequestInit,
   ) => Response | Promise<Response>;
-  /** Headers of every request; a function is asked for each. */
+  /**
+   * Headers of every request, or a function that is called for each request.
+   */
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
-  /** `batching` sends the calls of one tick as one request. */
+  /** Set to `batching` to send the calls of a tick as one request. */
   readonly batch?: (exchange: Exchange) => Exchange;
 }
 
 /** Settings of a client. */
 export interface ClientOptions extends HTTPClientOptions {
   /**
-   * Where subscriptions go; a function is asked for each connection, so that it
-   * can put a fresh token into the URL. Default: `httpEndpoint`, which
-   * browsers have taken for its `ws:` or `wss:` since May 2024; for older ones,
-   * say so here.
+   * The URL of sockets, or a function that is called for each connection, for
+   * example to add a fresh token. Default: `httpEndpoint`, which browsers
+   * accept since May 2024. For older ones, set a `ws:` or `wss:` URL.
    */
   readonly wsEndpoint?: string | URL | (() => string | Promise<string>);
   /**
-   * Opens a socket, for clients outside a browser: `headers` go with calls only.
-   * Default: `new WebSocket(url)`.
+   * Creates a socket. Outside a browser it can add headers; `headers` apply to
+   * calls only. Default: `new WebSocket(url)`.
    */
   readonly webSocket?: (url: string | URL) => WebSocket;
-  /** What to do when the socket breaks. `false` gives up at once. */
+  /** The pace of reconnecting. `false` gives up at once. */
   readonly reconnect?: false | ReconnectOptions;
   /**
-   * Time between two pings, in milliseconds. A server that is silent for two of
-   * them counts as gone, and so does one that isn't connected after one. With
-   * `false` or `Infinity` none are sent, and the client waits for as long as it
-   * takes. Default 30,000.
+   * Time between two pings, in milliseconds. A server that misses two in a row
+   * counts as gone, as does one that isn't connected after one interval.
+   * `false` and `Infinity` turn pings off. Default 30,000.
    */
   readonly heartbeatMs?: number | false;
 }
 
-/** Any client's options, when the transformer has been seen to fit. */
+/** Options of any client, after the compiler has checked the transformer. */
 export interface PlainOptions extends ClientOptions {
   /** The transformer. */
   readonly transformer?: Transformer | undefined;
 }
 
-/** How a broken socket is opened again. */
+/** The pace of reconnecting. */
 export interface ReconnectOptions {
-  /** How many attempts may fail in a row. Default: any number. */
+  /** Maximum failed attempts in a row. Default: no limit. */
   readonly attempts?: number;
   /**
-   * How long the first wait may be, in milliseconds; each further one may be
-   * twice as long. Default 500.
+   * The longest first wait, in milliseconds. It doubles after each failure.
+   * Default 500.
    */
   readonly delayMs?: number;
   /** The longest wait, in milliseconds. Default 30,000. */
   readonly maxDelayMs?: number;
 }
 
-/** The transformer: required if the router has one, and only then. */
+/** The router's transformer. Required if the router has one. */
 export type TransformerOption<R> = R extends
   { readonly "~wire"?: infer As extends string }
   ? As extends "json" ? { readonly transformer?: undefined }
@@ -73,23 +73,26 @@ export type TransformerOption<R> = R extends
 export interface SubscribeOptions {
   /** Unsubscribes. */
   readonly signal?: AbortSignal | undefined;
-  /** The id of the last tracked value that was seen, to go on after it. */
+  /**
+   * The id of the last tracked value received. The subscription continues after
+   * it.
+   */
   readonly lastEventId?: string | undefined;
   /**
    * Called when messages are lost, because the server's history no longer
-   * reaches back to the last one seen. The subscription goes on by itself with
-   * new messages: load the state anew here. Default: logs a warning.
+   * reaches back to the last one received. The subscription goes on with new
+   * messages: reload the state here. Default: logs a warning.
    */
   readonly onGap?: (() => void) | undefined;
 }
 
-/** The procedures of a router, as its client calls them. */
+/** The client of a router. */
 export type Client<R> = R extends
   { readonly _def: infer Def; readonly "~wire"?: infer As }
   ? Calls<Def, As, CallOptions, SubscribeOptions, RPCClientError>
   : never;
 
-/** The queries and mutations of a router, as its client calls them. */
+/** The client of a router's queries and mutations. */
 export type HTTPClient<R> = R extends
   { readonly _def: infer Def; readonly "~wire"?: infer As }
   ? Calls<Def, As, CallOptions, never>
@@ -99,25 +102,30 @@ export type HTTPClient<R> = R extends
 export interface CallOptions {
   /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** More headers. A call that has some is sent by itself. */
+  /** Additional headers. A call with headers isn't batched. */
   readonly headers?: HeadersInit | undefined;
 }
 
-/** Sends a message to the router: by a GET of its URL, or by POST. */
+/**
+ * Sends a message to the router: by GET if a URL is given, otherwise by POST.
+ */
 export type Exchange = (
   message: CallMessage | BatchMessage,
   options: CallOptions,
   url?: string | false,
 ) => Promise<{
-  /** Whether there is an output. */
+  /** Whether the call succeeded. */
   readonly ok?: boolean;
   /** The output. */
   readonly data?: unknown;
   /** The failure. */
   readonly error?: Partial<RPCFailure> | false | undefined;
-  /** The HTTP status that the call had or would have had alone. */
+  /**
+   * The HTTP status of the call, or the one it would have outside a batch. 0:
+   * none.
+   */
   readonly status: number;
-  /** The error that kept the router's answer from coming. */
+  /** The error of sending the message or reading the response. */
   readonly cause?: unknown;
 }>;
 
