@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { startDeno } from "../helpers.ts";
+import config from "../../deno.json" with { type: "json" };
+import { ROOT, startDeno } from "../helpers.ts";
 
 Deno.test("deno task docs refuses to write into a folder that is in use", async () => {
   const folder = await Deno.makeTempDir();
@@ -44,4 +45,15 @@ Deno.test("deno task docs writes the reference without warnings, with working li
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("The page of each entry point opens with a sentence and an example", async () => {
+  const without: string[] = [];
+  for (const path of Object.values(config.exports)) {
+    const text = await Deno.readTextFile(new URL(path, ROOT));
+    const [comment] = text.split(" */");
+    const opensWell = /^\/\*\*\n \* [A-Z].* \* ```ts\n.* \* @module\n$/s;
+    if (!opensWell.test(comment!)) without.push(path);
+  }
+  assertEquals(without, []);
 });
