@@ -7,7 +7,6 @@ import { html, seeOther } from "./answer.tsx";
 import { Page } from "./layout.tsx";
 import type { AtlasUser } from "./user.ts";
 
-/** Creates the routes of the account page. */
 export function accountRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   return [
     {

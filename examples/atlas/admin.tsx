@@ -15,7 +15,6 @@ import { Page } from "./layout.tsx";
 
 const MAX_LENGTH = 100;
 
-/** Creates the routes of the admin. */
 export function adminRoutes(
   database: DatabaseSync,
   cache: CountryCache,

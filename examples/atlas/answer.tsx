@@ -6,7 +6,6 @@ import type { VNode } from "preact";
 import { render } from "preact-render-to-string";
 import { VisitorContext } from "./layout.tsx";
 
-/** Creates a response with a page. */
 export function html(context: Context, page: VNode, status = 200): Response {
   const visitor = {
     name: getUser(context)?.name,
@@ -25,7 +24,6 @@ export function html(context: Context, page: VNode, status = 200): Response {
   });
 }
 
-/** Redirects a browser to another page. */
 export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location } });
 }

@@ -23,7 +23,6 @@ import { hillsideRoutes } from "./sign_in_with_hillside.tsx";
 import { signUpRoutes } from "./sign_up.tsx";
 import type { SharedStores } from "./stores.ts";
 
-/** Settings of the demo. */
 export interface AtlasOptions {
   /** The path of the SQLite file, or `:memory:`. */
   readonly database: string;
@@ -38,7 +37,6 @@ export interface AtlasOptions {
   readonly stores?: SharedStores | undefined;
 }
 
-/** Creates the demo app. */
 export function createAtlas(options: AtlasOptions): App {
   const { sessionSecret, revalidateSecret, stores } = options;
   const database = openDatabase(options.database);

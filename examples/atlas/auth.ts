@@ -18,7 +18,6 @@ import type { Hillside } from "./hillside.ts";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** Options of the auth plugin. */
 export interface AuthOptions {
   /** The secret that signs sessions. */
   readonly secret: string;
@@ -30,7 +29,6 @@ export interface AuthOptions {
   readonly limits?: RateLimitStore | undefined;
 }
 
-/** Creates the auth plugin of Atlas. */
 export function createAuth(
   database: DatabaseSync,
   { secret, hillside, sessions, limits }: AuthOptions,

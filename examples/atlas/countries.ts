@@ -11,7 +11,6 @@ export interface CountryName {
   readonly region: string;
 }
 
-/** A country. */
 export interface Country extends CountryName {
   readonly official_name: string;
   readonly capital: string;
@@ -62,7 +61,6 @@ export function findBorders(
   );
 }
 
-/** Sets the capital of a country. */
 export function setCapital(
   database: DatabaseSync,
   code: string,

@@ -12,7 +12,6 @@ export interface CountryFacts {
   readonly borders: readonly CountryName[];
 }
 
-/** A cache of countries. */
 export interface CountryCache {
   /** Finds a country by its code in capital letters. */
   load(code: string): Promise<CountryFacts | undefined>;
@@ -20,7 +19,6 @@ export interface CountryCache {
   revalidate(code: string): Promise<RevalidateResult>;
   /** Creates the webhook for other editors of the countries. */
   webhook(secret: string): (request: Request) => Promise<Response>;
-  /** Closes the store. */
   close(): Promise<void>;
 }
 

@@ -44,14 +44,12 @@ function Island<Props extends object>(
   );
 }
 
-/** Props of {@linkcode CountryPage}. */
 export interface CountryPageProps extends CountryFacts {
   /** `null` if nobody is signed in. */
   readonly favourites: readonly CountryName[] | null;
   readonly canEdit: boolean;
 }
 
-/** The page of a country. */
 export function CountryPage(
   { country, borders, favourites, canEdit }: CountryPageProps,
 ): VNode {

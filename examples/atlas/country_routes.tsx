@@ -11,7 +11,6 @@ import { CountryPage, ListPage, NoCountryPage } from "./country_pages.tsx";
 import { listFavourites } from "./favourites.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** Creates the routes of the countries. */
 export function countryRoutes(
   database: DatabaseSync,
   cache: CountryCache,

@@ -2,7 +2,6 @@
 
 import type { ComponentProps, VNode } from "preact";
 
-/** Props of {@linkcode Field}. */
 export type FieldProps = ComponentProps<"input"> & {
   readonly label: string;
   readonly name: string;

@@ -6,7 +6,6 @@ import type { CountryName } from "./countries.ts";
 import { Star, useFavourites } from "./star.tsx";
 import { rpc } from "./rpc.ts";
 
-/** Props of {@linkcode Search}. */
 export interface SearchProps {
   readonly query: string;
   readonly countries: readonly CountryName[];
@@ -64,7 +63,6 @@ export function Search(props: SearchProps): VNode {
   );
 }
 
-/** A link to a country. */
 export function CountryLink({ code, name, flag, region }: CountryName): VNode {
   return (
     <>

@@ -11,7 +11,6 @@ import { Page } from "./layout.tsx";
 import { explain } from "./sign_in_problem.ts";
 import type { AtlasUser } from "./user.ts";
 
-/** Creates the routes for signing in and out. */
 export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   return [
     {
@@ -51,7 +50,6 @@ export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   ];
 }
 
-/** The sign-in page. */
 export function SignInPage(
   { next, email, problem }: {
     next: string;

@@ -28,7 +28,6 @@ const signUp = z.object({
     ),
 });
 
-/** Creates the route for signing up. */
 export function signUpRoutes(
   database: DatabaseSync,
   auth: AuthPlugin<AtlasUser>,
@@ -94,7 +93,6 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The sign-up page. */
 function SignUpPage(
   { next, isFirst, fields = {}, problems = {} }: {
     next: string;

@@ -6,7 +6,6 @@ import { RPCClientError } from "@quartet/kit/rpc/client";
 import type { CountryName } from "./countries.ts";
 import { rpc } from "./rpc.ts";
 
-/** Props of {@linkcode Star}. */
 export interface StarProps {
   readonly country: Pick<CountryName, "code" | "name">;
   readonly favourites: readonly CountryName[];

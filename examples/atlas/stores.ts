@@ -6,11 +6,9 @@ import type { Channel } from "@quartet/kit/rpc";
 
 /** Stores that processes share. */
 export interface SharedStores {
-  /** The session store. */
   readonly sessions: SessionStore;
   /** The store that counts failed sign-ins. */
   readonly limits: RateLimitStore;
-  /** The cache store. */
   readonly cache: CacheStore;
   /** A channel for the ids of users whose favourites have changed. */
   readonly changes: Channel<string>;

@@ -8,7 +8,6 @@ import type { Client, Grants } from "./grants.ts";
 import { consentPage } from "./page.ts";
 import type { Person } from "./people.ts";
 
-/** Options of {@linkcode authorize}. */
 export interface AuthorizeOptions {
   readonly client: Client;
   readonly grants: Grants;

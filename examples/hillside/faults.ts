@@ -4,7 +4,6 @@
  * @module
  */
 
-/** A fault of a provider. */
 export type Fault =
   /** Status 200 with an error in JSON. */
   | "error"
@@ -27,7 +26,6 @@ export type Fault =
   /** A redirect to an address that answers. */
   | "redirect";
 
-/** All faults. */
 export const FAULTS: readonly Fault[] = [
   "error",
   "unauthorized",
@@ -96,7 +94,6 @@ export async function answerWith(
   }
 }
 
-/** Endless white space. */
 function endless(): ReadableStream<Uint8Array> {
   const chunk = new TextEncoder().encode(" ".repeat(64 * 1024));
   return new ReadableStream({
@@ -117,7 +114,6 @@ function bomb(): ReadableStream<Uint8Array<ArrayBuffer>> {
   }).pipeThrough(new CompressionStream("gzip"));
 }
 
-/** One character, then nothing. */
 function begun(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode("{")),

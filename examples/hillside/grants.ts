@@ -38,7 +38,6 @@ export type TokenErrorCode =
 
 /** Codes and tokens of one client. */
 export interface Grants {
-  /** Creates a code. */
   issue(grant: Grant): string;
   /** Exchanges a code for a token. Each code works once. */
   redeem(realm: string, form: URLSearchParams): Promise<Redeemed>;
@@ -58,7 +57,6 @@ interface IssuedCode {
   accessToken?: string;
 }
 
-/** Creates the {@linkcode Grants} of one client. */
 export function createGrants(client: Client, now: () => number): Grants {
   const codes = new Map<string, IssuedCode>();
   const tokens = new Map<string, Grant>();

@@ -12,7 +12,6 @@ import type { Person } from "./people.ts";
 import { PEOPLE } from "./people.ts";
 import type { Realm } from "./realm.ts";
 
-/** Options of {@linkcode createOAuthServer}. */
 export interface OAuthServerOptions {
   /** The registered application. */
   readonly client: Client;
@@ -40,7 +39,6 @@ export interface SeenRequest {
  * with a click.
  */
 export interface OAuthServer {
-  /** Responds to a request. */
   fetch(request: Request): Promise<Response>;
   /** GitHub, with its switch. */
   readonly github: GitHub;
@@ -54,7 +52,6 @@ export interface OAuthServer {
   close(): void;
 }
 
-/** Creates an {@linkcode OAuthServer}. */
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   const { client, people = PEOPLE, now = Date.now } = options;
   const grants = createGrants(client, now);
