@@ -12,8 +12,8 @@ import { parseArguments } from "../../dev/arguments.ts";
 import { exists, ROOT, startDeno } from "../helpers.ts";
 import { section } from "../scaling/scaling_page.ts";
 import { readPages } from "./pages.ts";
+import { SETTINGS } from "./settings.ts";
 import config from "../../deno.json" with { type: "json" };
-import map from "../../import_map.json" with { type: "json" };
 
 const pages = await readPages();
 const blocks = pages.flatMap(({ blocks }) => blocks);
@@ -34,24 +34,6 @@ Deno.test("Each code block has a known language and is in a file that the checks
   );
   assertEquals(strange.map(({ place }) => place), []);
 });
-
-/** The project's compiler settings, for files outside of it. */
-const SETTINGS = {
-  imports: {
-    ...map.imports,
-    ...Object.fromEntries(
-      Object.entries(config.exports).map(([name, path]) => [
-        `${config.name}${name.slice(1)}`,
-        new URL(path, ROOT).href,
-      ]),
-    ),
-    "next/cache": new URL("next/cache.ts", import.meta.url).href,
-  },
-  compilerOptions: {
-    ...config.compilerOptions,
-    types: config.compilerOptions.types.map((path) => new URL(path, ROOT).href),
-  },
-};
 
 Deno.test("Code for other libraries, which isn't run, is type-checked", async () => {
   const folder = await Deno.makeTempDir();

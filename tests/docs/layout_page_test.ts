@@ -6,9 +6,9 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import config from "../../deno.json" with { type: "json" };
 import { ROOT, startDeno } from "../helpers.ts";
 import { readPage } from "./pages.ts";
+import { SETTINGS } from "./settings.ts";
 
 const PAGES = ["docs/layout.md", "docs/layout-example.md"];
 const blocks = (await Promise.all(PAGES.map(async (path) => {
@@ -27,28 +27,13 @@ const files = new Map(
     .map(({ text }) => [/^\/\/ (\S+)\n/.exec(text)?.[1] ?? "", text]),
 );
 
-/** Writes the app into a folder, with the kit and the packages of this project. */
+/** Writes the app into a folder. */
 async function writeApp(folder: string): Promise<void> {
   await Deno.mkdir(`${folder}/page`);
   for (const [path, text] of files) {
     await Deno.writeTextFile(`${folder}/${path}`, text);
   }
-  const { imports, exports, compilerOptions } = config;
-  const local = {
-    imports: {
-      ...imports,
-      ...Object.fromEntries(
-        Object.entries(exports).map(([name, path]) => [
-          `${config.name}${name.slice(1)}`,
-          new URL(path, ROOT).href,
-        ]),
-      ),
-    },
-    compilerOptions: {
-      types: compilerOptions.types.map((path) => new URL(path, ROOT).href),
-    },
-  };
-  await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(local));
+  await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(SETTINGS));
 }
 
 Deno.test("docs/layout.md shows each file of its tree", () => {
