@@ -120,13 +120,13 @@ Deno.test("RPC batches and messages have the documented maximum size", async () 
   await new Promise((resolve) => socket.onopen = resolve);
   const size = figure("message on a socket");
   for (const excess of [0, 1]) {
-    const told = new Promise<MessageEvent>((resolve) =>
+    const reply = new Promise<MessageEvent>((resolve) =>
       socket.onmessage = resolve
     );
     const frame = JSON.stringify({ type: "ping", pad: "" });
     const pad = "x".repeat(size - frame.length + excess);
     socket.send(JSON.stringify({ type: "ping", pad }));
-    const { type, error } = JSON.parse((await told).data);
+    const { type, error } = JSON.parse((await reply).data);
     assertEquals(type, excess ? "error" : "pong");
     assertEquals(error?.code, excess ? "PAYLOAD_TOO_LARGE" : undefined);
   }

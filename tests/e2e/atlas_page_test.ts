@@ -39,12 +39,12 @@ Deno.test("Atlas in a browser", async (t) => {
       assertEquals(await page.locator("main li").allInnerTexts(), [
         "🇮🇸 Iceland Europe",
       ]);
-      const { span: asked } = await traceWith(tracer, "fetch GET /api/rpc");
+      const { span: requested } = await traceWith(tracer, "fetch GET /api/rpc");
       const trace = await until(
         "the request below the fetch",
         () =>
           tracer.getTraces().find(({ spans, rootSpanId }) =>
-            spans.get(rootSpanId)?.parentId === asked.id
+            spans.get(rootSpanId)?.parentId === requested.id
           ),
       );
       assert(trace.spans.values().some(({ layer }) => layer === "database"));
@@ -84,12 +84,12 @@ Deno.test("Atlas in a browser", async (t) => {
     await favourites.waitFor({ state: "detached" });
     await country.locator("[aria-pressed=false]").waitFor();
 
-    await using stranger = await browser.newPage();
+    await using visitor = await browser.newPage();
     await star.click();
     await favourites.waitFor();
-    await stranger.page.goto(atlas.origin);
-    await stranger.page.getByText("Sign in to keep favourites.").waitFor();
-    assertEquals(await stranger.page.locator("[aria-pressed]").count(), 0);
+    await visitor.page.goto(atlas.origin);
+    await visitor.page.getByText("Sign in to keep favourites.").waitFor();
+    assertEquals(await visitor.page.locator("[aria-pressed]").count(), 0);
 
     // The call is in the trace of the fetch. The subscription is in the trace
     // of the request that opened its socket.
@@ -106,17 +106,17 @@ Deno.test("Atlas in a browser", async (t) => {
   await t.step("works without tracing and sends nothing", async () => {
     await using atlas = serveAtlas();
     await using view = await browser.newPage();
-    const asked: string[] = [];
+    const requested: string[] = [];
     view.page.on("request", (request) => {
-      asked.push(new URL(request.url()).pathname);
+      requested.push(new URL(request.url()).pathname);
     });
     await view.page.goto(`${atlas.origin}/?q=reyk`);
     assertEquals(await view.page.locator("main li").count(), 1);
     assertFalse((await view.page.content()).includes("app-trace-id"));
     await view.page.fill("#q", "oslo");
     await view.page.locator("main li", { hasText: "Norway" }).waitFor();
-    assert(asked.includes("/api/rpc"), "the search works as you type");
-    assertEquals(asked.filter((path) => path.startsWith("/__app/")), []);
+    assert(requested.includes("/api/rpc"), "the search works as you type");
+    assertEquals(requested.filter((path) => path.startsWith("/__app/")), []);
     assertEquals(view.errors, []);
   });
 });

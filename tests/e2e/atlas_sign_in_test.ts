@@ -74,11 +74,11 @@ Deno.test("Atlas and its users in browsers", async (t) => {
 
   await t.step("the admin's edits appear to others at once", async () => {
     await using atlas = serveAtlas();
-    await using stranger = await browser.newPage();
+    await using visitor = await browser.newPage();
     await using admin = await browser.newPage();
     const path = `${atlas.origin}/countries/CHE`;
-    await stranger.page.goto(path);
-    await stranger.page.getByText("Bern", { exact: true }).waitFor();
+    await visitor.page.goto(path);
+    await visitor.page.getByText("Bern", { exact: true }).waitFor();
 
     await admin.page.goto(`${atlas.origin}/sign-up?next=/countries/CHE`);
     await signUp(admin.page, "Ada");
@@ -87,9 +87,9 @@ Deno.test("Atlas and its users in browsers", async (t) => {
     await admin.page.getByRole("button", { name: "Save" }).click();
     await admin.page.getByText("Zürich", { exact: true }).waitFor();
 
-    await stranger.page.reload();
-    await stranger.page.getByText("Zürich", { exact: true }).waitFor();
-    assertEquals([...stranger.errors, ...admin.errors], []);
+    await visitor.page.reload();
+    await visitor.page.getByText("Zürich", { exact: true }).waitFor();
+    assertEquals([...visitor.errors, ...admin.errors], []);
   });
 
   await t.step(

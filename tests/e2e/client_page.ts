@@ -48,7 +48,7 @@ export interface ClientApp extends AsyncDisposable {
   /** The traces. */
   readonly tracer: Tracer;
   /** All requests received, including those that open sockets, in order. */
-  readonly asked: readonly Request[];
+  readonly requests: readonly Request[];
 }
 
 /** Options of the app. */
@@ -70,7 +70,7 @@ export async function startClientApp(
   const { port = 0, traced = true, open = true, head = "" } = options;
   const tracer = options.tracer ?? createTracer();
   const code = await (script ??= bundle(SCRIPT));
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   const app = createApp({
     ...traced && {
       trace: tracePlugin(tracer, open ? {} : { authorize: () => false }),
@@ -99,7 +99,7 @@ export async function startClientApp(
   });
   const server = serve({
     fetch(request, info) {
-      asked.push(new Request(request.url, { headers: request.headers }));
+      requests.push(new Request(request.url, { headers: request.headers }));
       return app.fetch(request, info);
     },
     close: () => app.close(),
@@ -107,7 +107,7 @@ export async function startClientApp(
   return {
     url: `http://127.0.0.1:${server.address.port}`,
     tracer,
-    asked,
+    requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
@@ -125,14 +125,14 @@ export function run<T>({ page }: TestPage, code: string): Promise<T> {
 }
 
 /** Maximum time to wait, in milliseconds. Generous, for busy machines. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /** Waits until `look` returns something. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false,
 ): Promise<T> {
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + TIMEOUT;
   for (;;) {
     const found = look();
     if (found) return found;

@@ -407,7 +407,7 @@ testPage(
     );
     await until(
       "the request",
-      () => app.asked.some(({ url }) => url.endsWith("/given-up")),
+      () => app.requests.some(({ url }) => url.endsWith("/given-up")),
     );
     // As on the server, whatever the reason is.
     await run(view, "controller.abort(new RangeError('mine'))");
@@ -483,7 +483,7 @@ testPage(
     await view.page.goto("about:blank");
     await (await fetch(`${app.url}/echo`)).body?.cancel();
     assertQuiet(view);
-    const paths = app.asked.map(({ url }) => new URL(url).pathname);
+    const paths = app.requests.map(({ url }) => new URL(url).pathname);
     assertEquals(paths, ["/", "/script.js", "/echo", "/echo"]);
   },
   { traced: false, clock: true },
@@ -494,7 +494,7 @@ testPage(
   async (app, view) => {
     await run(view, `await fetch("/echo")`);
     const attempts = () =>
-      app.asked.filter(({ url }) => new URL(url).pathname.endsWith("/ws"))
+      app.requests.filter(({ url }) => new URL(url).pathname.endsWith("/ws"))
         .length;
     await until("three refusals", () => view.errors.length === 3);
     await view.page.clock.runFor(MINUTE);
@@ -519,7 +519,7 @@ testPage("a closing page sends its remaining spans", async (app, view) => {
   await view.page.waitForURL("about:blank");
   await traceWith(app.tracer, "last words");
   await traceWith(app.tracer, "fetch GET /echo");
-  const posted = app.asked.filter(({ url }) => url.endsWith("/api"));
+  const posted = app.requests.filter(({ url }) => url.endsWith("/api"));
   assertEquals(posted.length, 2, "one for each trace");
 });
 

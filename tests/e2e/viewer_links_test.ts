@@ -96,15 +96,15 @@ Deno.test("the viewer requests a linked trace that it no longer has", async () =
   await using atlas = startAtlas({ tracer });
   const [oldest] = tracer.getTraces();
   await using view = await newViewerPage(browser);
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   await view.page.route("**/api?traceId=*", async (route) => {
-    asked.resolve();
+    requested.resolve();
     await answer.promise;
     await route.continue();
   });
   await view.page.goto(`${atlas.viewer}#trace=${oldest!.id}`);
-  await asked.promise;
+  await requested.promise;
   await waitForCount(view.page, "1,000 traces");
   await waitForText(view.page, ".trace-pane", "Looking for the trace");
   answer.resolve();

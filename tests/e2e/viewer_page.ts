@@ -65,7 +65,7 @@ export interface ViewerPageOptions {
 }
 
 /** Maximum time to wait, in milliseconds. Generous, for busy machines. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /** Opens an empty page for the viewer. */
 export async function newViewerPage(
@@ -75,7 +75,7 @@ export async function newViewerPage(
   const { width = 1280, height = 800, colorScheme = "light" } = options;
   const view = await browser.newPage();
   const { page } = view;
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(TIMEOUT);
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   if (options.offline) await page.context().setOffline(true);
@@ -121,7 +121,7 @@ export async function assertQuiet(view: ViewerPage): Promise<void> {
 
 /** Waits until code returns a truthy value in the page. */
 export async function waitUntil(page: Page, code: string): Promise<void> {
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + TIMEOUT;
   // Polls from here: the page's policy forbids evaluating a string there.
   while (!await page.evaluate<boolean>(`!!(${code})`)) {
     if (performance.now() > end) {
@@ -192,7 +192,7 @@ export async function waitForPaths(
   page: Page,
   paths: readonly string[],
 ): Promise<void> {
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + TIMEOUT;
   for (;;) {
     const found = await listedPaths(page);
     if (JSON.stringify(found) === JSON.stringify(paths)) return;
@@ -233,7 +233,7 @@ export async function clickUntilSelected(
   const selected = page.locator(`${rows}[aria-selected=true]`, {
     hasText: text,
   });
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + TIMEOUT;
   do {
     if (performance.now() > end) throw new Error(`Can't select ${text}`);
     await (part === undefined ? row : row.locator(part)).click();
@@ -374,7 +374,7 @@ export async function waitForAddress(
   page: Page,
   isExpected: (address: Address) => boolean,
 ): Promise<Address> {
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + TIMEOUT;
   for (;;) {
     const href = await page.evaluate<string>("location.href");
     const address = { href, ...parseUrlState(new URL(href).hash) };

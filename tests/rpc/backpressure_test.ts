@@ -121,13 +121,13 @@ Deno.test("A hundred paused generators on one connection share one buffer limit"
 });
 
 /** Closes a connection with a close handshake, and reads until its end. */
-async function sayGoodbye(client: RawClient): Promise<void> {
+async function closeGracefully(client: RawClient): Promise<void> {
   await client.send(frame("", { opcode: 8 }));
   while (await client.next() !== null);
 }
 
 /** Waits until all former connections and subscriptions are gone. */
-async function emptied(server: TestServer): Promise<Figures> {
+async function untilEmpty(server: TestServer): Promise<Figures> {
   for (;;) {
     const figures = await server.figures(true);
     if (figures.running + figures.connections === 0) return figures;
@@ -136,7 +136,7 @@ async function emptied(server: TestServer): Promise<Figures> {
 
 Deno.test("1,000 closed connections with 10 subscriptions each leave no memory behind", async () => {
   await using server = await startServer();
-  async function drop(goodbye = true): Promise<void> {
+  async function drop(isGraceful = true): Promise<void> {
     const clients = await Promise.all(
       Array.from({ length: 50 }, () => connectRaw(server.port)),
     );
@@ -150,14 +150,14 @@ Deno.test("1,000 closed connections with 10 subscriptions each leave no memory b
       for (let i = 0; i < 10; i++) {
         assertEquals((await client.next())?.data, "ready");
       }
-      if (goodbye) await sayGoodbye(client);
+      if (isGraceful) await closeGracefully(client);
       client.connection.close();
     }));
   }
   for (let i = 0; i < 10; i++) await drop();
-  const before = await emptied(server);
+  const before = await untilEmpty(server);
   for (let i = 0; i < 20; i++) await drop();
-  const after = await emptied(server);
+  const after = await untilEmpty(server);
   // A leaked connection would take more than a kilobyte.
   assertLess(after.heap - before.heap, 0.5 * MiB);
   assertLess(after.rss - before.rss, 64 * MiB);
@@ -197,7 +197,7 @@ Deno.test("Messages of hostile clients leave no memory behind", async () => {
       using client = await connectRaw(server.port);
       for (const bytes of frames) await client.send(bytes);
       while ((await client.next())?.type !== "pong");
-      await sayGoodbye(client);
+      await closeGracefully(client);
     }));
     for (
       const changes of [
@@ -227,9 +227,9 @@ Deno.test("Messages of hostile clients leave no memory behind", async () => {
   }
 
   for (let i = 0; i < 10; i++) await attack();
-  const before = await emptied(server);
+  const before = await untilEmpty(server);
   for (let i = 0; i < 20; i++) await attack();
-  const after = await emptied(server);
+  const after = await untilEmpty(server);
   assertLess(after.heap - before.heap, 0.5 * MiB);
   assertLess(after.rss - before.rss, 64 * MiB);
 });

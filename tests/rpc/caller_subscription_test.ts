@@ -34,20 +34,20 @@ const router = createRouter({
 const caller = createCaller(router);
 
 /** Returns handlers that record their calls, and a promise for the end. */
-function noting() {
-  const noted: unknown[] = [];
+function recordingHandlers() {
+  const calls: unknown[] = [];
   const over = Promise.withResolvers<void>();
   return {
-    noted,
+    calls,
     over: over.promise,
     handlers: {
-      onData: (value: unknown) => void noted.push(value),
+      onData: (value: unknown) => void calls.push(value),
       onError(error: Error) {
-        noted.push(error);
+        calls.push(error);
         over.resolve();
       },
       onComplete() {
-        noted.push("complete");
+        calls.push("complete");
         over.resolve();
       },
     },
@@ -56,20 +56,20 @@ function noting() {
 
 Deno.test("subscribe() of a caller passes values to onData, starting after lastEventId", async () => {
   ended.length = 0;
-  const { noted, over, handlers } = noting();
+  const { calls, over, handlers } = recordingHandlers();
   caller.count.subscribe(5, { ...handlers, lastEventId: "2" });
   // subscribe() returns before the first value arrives.
-  assertEquals(noted, []);
+  assertEquals(calls, []);
   await over;
-  assertEquals(noted, [3, 4, "complete"]);
+  assertEquals(calls, [3, 4, "complete"]);
   assertEquals(ended, ["count"]);
 });
 
 Deno.test("subscribe() of a caller reports an error to onError once, asynchronously", async () => {
-  const { noted, over, handlers } = noting();
+  const { calls, over, handlers } = recordingHandlers();
   caller.fails.subscribe(undefined, handlers);
   await over;
-  assertEquals(noted.map(String), ["1", "RPCError: enough"]);
+  assertEquals(calls.map(String), ["1", "RPCError: enough"]);
 
   const call = caller as unknown as Record<string, typeof caller.fails>;
   for (
@@ -81,30 +81,30 @@ Deno.test("subscribe() of a caller reports an error to onError once, asynchronou
       ],
     ] as const
   ) {
-    const { noted, over, handlers } = noting();
+    const { calls, over, handlers } = recordingHandlers();
     call[path]!.subscribe(undefined, handlers);
-    assertEquals(noted, []);
+    assertEquals(calls, []);
     await over;
-    assertEquals(noted.map(String), [message]);
+    assertEquals(calls.map(String), [message]);
   }
 });
 
 Deno.test("Unsubscribing a caller's subscription ends it, even while it waits", async () => {
-  const { noted, handlers } = noting();
+  const { calls, handlers } = recordingHandlers();
   const unsubscribe = caller.news.subscribe(undefined, handlers);
   await until(() => channel.subscribers === 1);
   await channel.publish("one");
-  await until(() => noted.length === 1);
+  await until(() => calls.length === 1);
   unsubscribe();
   unsubscribe();
   await until(() => channel.subscribers === 0);
   await channel.publish("two");
-  assertEquals(noted, ["one"]);
+  assertEquals(calls, ["one"]);
 });
 
 Deno.test("The signal of a call, else the caller's, unsubscribes", async () => {
   for (const ofCall of [true, false]) {
-    const { noted, handlers } = noting();
+    const { calls, handlers } = recordingHandlers();
     const controller = new AbortController();
     const { signal } = controller;
     const caller = createCaller(router, undefined, ofCall ? {} : { signal });
@@ -115,13 +115,13 @@ Deno.test("The signal of a call, else the caller's, unsubscribes", async () => {
     await until(() => channel.subscribers === 0);
     caller.news.subscribe(undefined, options);
     assertEquals(channel.subscribers, 0);
-    assertEquals(noted, []);
+    assertEquals(calls, []);
   }
 });
 
 Deno.test("An error thrown by a handler ends a caller's subscription and goes to onError", async () => {
   ended.length = 0;
-  const { noted, over, handlers } = noting();
+  const { calls, over, handlers } = recordingHandlers();
   caller.count.subscribe(1e9, {
     ...handlers,
     onData(n) {
@@ -129,7 +129,7 @@ Deno.test("An error thrown by a handler ends a caller's subscription and goes to
     },
   });
   await over;
-  assertEquals(noted.map(String), ["Error: full"]);
+  assertEquals(calls.map(String), ["Error: full"]);
   assertEquals(ended, ["count"]);
 });
 

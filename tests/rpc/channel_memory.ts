@@ -17,7 +17,7 @@ async function heap(): Promise<number> {
 const channel = createChannel<string>({ history: 1000 });
 const { signal } = new AbortController();
 
-async function comeAndGo(count: number): Promise<void> {
+async function joinAndLeave(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const controller = new AbortController();
     const stream = channel.subscribe(controller.signal);
@@ -41,12 +41,12 @@ const waiting = channel.subscribe(signal);
   for await (const _message of waiting);
 })().catch(() => {});
 
-await comeAndGo(1000);
+await joinAndLeave(1000);
 publish(500);
 await new Promise((resolve) => setImmediate(resolve));
 publish(500);
 const start = await heap();
-await comeAndGo(10_000);
+await joinAndLeave(10_000);
 const subscribers = await heap();
 for (let i = 0; i < 2000; i++) {
   publish(500);

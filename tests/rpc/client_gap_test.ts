@@ -225,11 +225,11 @@ Deno.test("onGap is called even if the server doesn't know a position", async ()
 async function serveWaiting() {
   const channel = createChannel<number>();
   let mode: "run" | "lose" | "refuse" | "wait" = "run";
-  let asked = 0;
+  let attempts = 0;
   const go = Promise.withResolvers<void>();
   const api = createRouter({
     news: procedure.use(async ({ next }) => {
-      asked++;
+      attempts++;
       if (mode === "refuse") throw new UnavailableError("Cannot reach store");
       if (mode === "wait") await go.promise;
       if (mode !== "lose") return next();
@@ -249,8 +249,8 @@ async function serveWaiting() {
   return {
     rpc,
     channel,
-    get asked() {
-      return asked;
+    get attempts() {
+      return attempts;
     },
     /**
      * Breaks the connection and loses messages. Then it rejects subscriptions.
@@ -291,12 +291,12 @@ Deno.test("onGap isn't called while a subscription waits for its next attempt", 
   await until(() => live.channel.subscribers === 1);
   live.lose();
   // It reconnects, detects the loss and retries at once. Then it is rejected.
-  for (const asked of [1, 3, 4, 5, 6]) {
-    await until(() => live.asked === asked && !!nextAttempt(timers));
+  for (const attempts of [1, 3, 4, 5, 6]) {
+    await until(() => live.attempts === attempts && !!nextAttempt(timers));
     assertEquals(gaps, 0);
     timers.advance(nextAttempt(timers)!);
   }
-  await until(() => live.asked === 7 && !!nextAttempt(timers));
+  await until(() => live.attempts === 7 && !!nextAttempt(timers));
   live.run();
   timers.advance(nextAttempt(timers)!);
   await until(() => gaps > 0);
@@ -314,12 +314,12 @@ Deno.test("onGap is called again if the subscription starts later than assumed",
   });
   await until(() => live.channel.subscribers === 1);
   live.lose();
-  for (const asked of [1, 3]) {
-    await until(() => live.asked === asked && !!nextAttempt(timers));
-    if (asked === 3) live.wait();
+  for (const attempts of [1, 3]) {
+    await until(() => live.attempts === attempts && !!nextAttempt(timers));
+    if (attempts === 3) live.wait();
     timers.advance(nextAttempt(timers)!);
   }
-  await until(() => live.asked === 4 && waitsOf(timers).length === 1);
+  await until(() => live.attempts === 4 && waitsOf(timers).length === 1);
   timers.advance(1_000);
   assertEquals([gaps, live.channel.subscribers], [1, 0]);
   live.run();

@@ -112,13 +112,16 @@ Deno.test("A subscription with input that can't be encoded fails with INVALID_IN
 
 Deno.test("onError isn't called after unsubscribing, even if the input can't be sent", async () => {
   const rpc = createClient<typeof api>({ httpEndpoint: "http://127.0.0.1:9/" });
-  const told: RPCClientError[] = [];
+  const received: RPCClientError[] = [];
   const subscribe = () =>
-    rpc.x.subscribe(1n, { onData() {}, onError: (error) => told.push(error) });
+    rpc.x.subscribe(1n, {
+      onData() {},
+      onError: (error) => received.push(error),
+    });
   subscribe()();
   const kept = subscribe();
   await new Promise((resolve) => setTimeout(resolve));
-  assertEquals(told.map(({ code }) => code), ["INVALID_INPUT"]);
+  assertEquals(received.map(({ code }) => code), ["INVALID_INPUT"]);
   kept();
 });
 

@@ -9,7 +9,7 @@ import {
   RPCClientError,
 } from "@quartet/kit/rpc/client";
 import { z } from "zod";
-import { closedPort } from "./helpers.ts";
+import { freePort } from "../helpers.ts";
 
 const router = createRouter({
   posts: {
@@ -46,7 +46,7 @@ Deno.test("A call to another URL of the server names its URL, the status and the
 });
 
 Deno.test("A call to a server that is down names the procedure and the URL, also in a batch", async () => {
-  const httpEndpoint = `http://127.0.0.1:${closedPort()}/api/rpc`;
+  const httpEndpoint = `http://127.0.0.1:${freePort()}/api/rpc`;
   for (const batch of [undefined, batching]) {
     const rpc = createClient<Api>({ httpEndpoint, ...batch && { batch } });
     const error = await errorOf(rpc.posts.list.query("a"));

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
-import { type Child, startDeno } from "../helpers.ts";
+import { type Child, freePort, startDeno } from "../helpers.ts";
 import type { counting } from "./counting_server.ts";
 import { fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
@@ -18,14 +18,6 @@ async function startServer(port: number): Promise<[Child, number]> {
   ]);
   const [, opened] = await child.printed(/port (\d+)/);
   return [child, Number(opened)];
-}
-
-/** Returns a port on which nothing listens. */
-function closedPort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }
 
 /** Makes `Math.random` return `value` until it is disposed. */
@@ -77,7 +69,7 @@ Deno.test("A client waits longer after each failure, at random, up to a limit", 
     using timers = fakeTimers();
     using _random = fixedRandom(random);
     const rpc = createClient<Counting>({
-      httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+      httpEndpoint: `http://127.0.0.1:${freePort()}/api/rpc`,
       reconnect: { delayMs: 100, maxDelayMs: 1_000 },
       heartbeatMs: false,
     });
@@ -97,7 +89,7 @@ Deno.test("A client waits longer after each failure, at random, up to a limit", 
 Deno.test("A client gives up after the configured attempts, with an error for each subscription", async () => {
   using timers = fakeTimers();
   const rpc = createClient<Counting>({
-    httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+    httpEndpoint: `http://127.0.0.1:${freePort()}/api/rpc`,
     reconnect: { attempts: 3 },
     heartbeatMs: false,
   });
@@ -203,11 +195,11 @@ Deno.test("A handshake without response times out after the time of a ping", asy
 
 Deno.test("A wsEndpoint that never resolves times out after the time of a ping", async () => {
   using timers = fakeTimers();
-  let asked = 0;
+  let calls = 0;
   const rpc = createClient<Counting>({
     httpEndpoint: "http://127.0.0.1:9/",
     wsEndpoint: () => {
-      asked++;
+      calls++;
       return new Promise<never>(() => {});
     },
     heartbeatMs: 10_000,
@@ -216,10 +208,10 @@ Deno.test("A wsEndpoint that never resolves times out after the time of a ping",
   const reading = assertRejects(async () => {
     for await (const _ of rpc.count.subscribe()) { /* none comes */ }
   }, RPCClientError);
-  await until(() => asked === 1);
+  await until(() => calls === 1);
   timers.advance(10_000);
   timers.advance(500);
-  await until(() => asked === 2);
+  await until(() => calls === 2);
   timers.advance(10_000);
   assertEquals((await reading).code, "CONNECTION_LOST");
   assertEquals(timers.waits, []);

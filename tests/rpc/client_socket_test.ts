@@ -197,12 +197,12 @@ Deno.test("subscribe() can resume after an event that was seen earlier", async (
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
 
-  const told: string[] = [];
-  for await (const value of rpc.from.subscribe()) told.push(value);
+  const received: string[] = [];
+  for await (const value of rpc.from.subscribe()) received.push(value);
   for await (
     const value of rpc.from.subscribe(undefined, { lastEventId: "41" })
-  ) told.push(value);
-  assertEquals(told, ["the beginning", "41"]);
+  ) received.push(value);
+  assertEquals(received, ["the beginning", "41"]);
 });
 
 Deno.test("An input that is too long for a message only fails its own subscription", async () => {
@@ -223,15 +223,15 @@ Deno.test("An input that is too long for a message only fails its own subscripti
 Deno.test("wsEndpoint is called for each socket, and may fail", async () => {
   const { api } = createTicker();
   await using server = await serveRouter(api);
-  let asked = 0;
+  let calls = 0;
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://127.0.0.1:9/nowhere",
     wsEndpoint: () =>
-      Promise.resolve(`${server.url.replace("http", "ws")}?token=${++asked}`),
+      Promise.resolve(`${server.url.replace("http", "ws")}?token=${++calls}`),
   });
   for await (const _ of rpc.short.subscribe()) { /* ends by itself */ }
   for await (const _ of rpc.short.subscribe()) { /* ends by itself */ }
-  assertEquals(asked, 2);
+  assertEquals(calls, 2);
 
   const cause = new Error("no token");
   const failing = createClient<typeof api>({

@@ -180,10 +180,11 @@ Deno.test("A call of a batch can be aborted without effect on the others", async
 
 Deno.test("createClient() sends the headers of the client and of the call", async () => {
   await using server = await serveRouter(api);
-  let asked = 0;
+  let requestCount = 0;
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,
-    headers: () => Promise.resolve({ "x-token": `t${++asked}`, "x-app": "a" }),
+    headers: () =>
+      Promise.resolve({ "x-token": `t${++requestCount}`, "x-app": "a" }),
   });
 
   assertEquals(await rpc.header.query("x-token"), "t1");

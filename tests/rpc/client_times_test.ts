@@ -6,7 +6,8 @@ import {
   type RPCClientErrorCode,
 } from "@quartet/kit/rpc/client";
 import { fakeTimers } from "./fake_timers.ts";
-import { closedPort, until } from "./helpers.ts";
+import { freePort } from "../helpers.ts";
+import { until } from "./helpers.ts";
 
 const router = createRouter({
   ping: procedure.query(() => "pong"),
@@ -19,7 +20,7 @@ Deno.test("A heartbeat of Infinity disables pings, and no wait exceeds the maxim
   for (const heartbeatMs of [Infinity, 2 ** 31, false] as const) {
     using timers = fakeTimers();
     const rpc = createClient<typeof router>({
-      httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+      httpEndpoint: `http://127.0.0.1:${freePort()}/api/rpc`,
       reconnect: { delayMs: Infinity, maxDelayMs: Infinity },
       heartbeatMs,
     });
@@ -34,7 +35,7 @@ Deno.test("A heartbeat of Infinity disables pings, and no wait exceeds the maxim
 });
 
 Deno.test("A call without a response rejects with NETWORK_ERROR and no status", async () => {
-  const httpEndpoint = `http://127.0.0.1:${closedPort()}/api/rpc`;
+  const httpEndpoint = `http://127.0.0.1:${freePort()}/api/rpc`;
   const rpc = createClient<typeof router>({
     httpEndpoint,
   });

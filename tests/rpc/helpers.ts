@@ -350,11 +350,3 @@ export function handshake(
 ): string {
   return handshakeOf(changes, { target });
 }
-
-/** A port on which nobody listens. */
-export function closedPort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
-}

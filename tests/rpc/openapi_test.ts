@@ -351,14 +351,14 @@ Deno.test("createOpenAPIDocument() accepts other schemas, and passes them to toJ
   // Only a call could show whether the input may be omitted.
   assert(operation(document, "standard").parameters![0]!.required);
 
-  const asked: unknown[] = [];
+  const calls: unknown[] = [];
   const custom = await documentOf(def, {
     toJSONSchema(schema, direction) {
-      asked.push([schema, direction]);
+      calls.push([schema, direction]);
       return schema === parse ? { type: "string" } : undefined;
     },
   });
-  assertEquals(asked, [[parse, "input"], [standard, "output"]]);
+  assertEquals(calls, [[parse, "input"], [standard, "output"]]);
   assertEquals(inputOf(custom, "parse"), { type: "string" });
 });
 

@@ -9,7 +9,7 @@ const router = createRouter({
 });
 
 /** Returns the status line of the response to a handshake, and its body. */
-async function shake(
+async function tryHandshake(
   port: number,
   changes: Record<string, string | undefined>,
   path?: string,
@@ -41,7 +41,7 @@ Deno.test("Pages of the same origin, and clients without an origin, may open soc
       { Host: "app.example", Origin: "https://app.example" },
       { Host: "APP.example:80", Origin: "http://app.example" },
     ]
-  ) assertEquals((await shake(server.port, changes)).status, 101);
+  ) assertEquals((await tryHandshake(server.port, changes)).status, 101);
 });
 
 Deno.test("Pages of other origins may not open sockets", async () => {
@@ -69,7 +69,7 @@ Deno.test("Pages of other origins may not open sockets", async () => {
       "not an origin",
     ]
   ) {
-    const { status, body } = await shake(server.port, {
+    const { status, body } = await tryHandshake(server.port, {
       Host: host,
       Origin: origin,
     });
@@ -80,7 +80,7 @@ Deno.test("Pages of other origins may not open sockets", async () => {
   }
   for (const origin of ["https://friend.example", `http://${host}`]) {
     const changes = { Host: host, Origin: origin };
-    assertEquals((await shake(server.port, changes)).status, 101);
+    assertEquals((await tryHandshake(server.port, changes)).status, 101);
   }
 });
 
@@ -105,7 +105,7 @@ Deno.test("A malformed handshake is a BAD_REQUEST", async () => {
       { "Sec-WebSocket-Key": undefined },
     ]
   ) {
-    const { status, body } = await shake(server.port, changes);
+    const { status, body } = await tryHandshake(server.port, changes);
     assertEquals([status, JSON.parse(body).error], [400, {
       code: "BAD_REQUEST",
       message: "The WebSocket handshake is malformed",
@@ -116,7 +116,7 @@ Deno.test("A malformed handshake is a BAD_REQUEST", async () => {
 Deno.test("A handshake at another path opens no socket", async () => {
   await using server = await serveRouter(router);
   for (const path of ["/", "/api/rpcs", "/api/rpc/none", "/api"]) {
-    const { status } = await shake(server.port, {}, path);
+    const { status } = await tryHandshake(server.port, {}, path);
     assertEquals(status, path === "/api/rpc/none" ? 400 : 404, path);
   }
 });

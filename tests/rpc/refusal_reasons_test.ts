@@ -73,13 +73,13 @@ Deno.test("Procedures and routes may throw values that throw when inspected", as
   assertEquals([status, body.error.code], [500, "INTERNAL_ERROR"]);
   assertEquals(log.logged.length, 1);
 
-  const told: boolean[] = [];
+  const reports: boolean[] = [];
   const app = createApp({
     routes: [{ path: "/", handler: fail }],
-    onError: (error) => void told.push(error === proxy),
+    onError: (error) => void reports.push(error === proxy),
   });
   const response = await app.fetch(new Request("http://localhost/"));
-  assertEquals([response.status, told], [500, [true]]);
+  assertEquals([response.status, reports], [500, [true]]);
   await response.body?.cancel();
   await app.close();
 });

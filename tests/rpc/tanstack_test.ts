@@ -360,17 +360,18 @@ test("queryKey() has the type of the cached data", async ({ rpc, queries }) => {
 });
 
 test("mutationOptions() runs mutations and callbacks", async ({ rpc, queries }) => {
-  const told: unknown[] = [];
+  const successes: unknown[] = [];
   const observer = new MutationObserver(
     queries,
     mutationOptions(rpc.posts.add.mutate, {
-      onSuccess: (post, variables) => told.push([post.id, variables.title]),
+      onSuccess: (post, variables) =>
+        successes.push([post.id, variables.title]),
     }),
   );
   const post = await observer.mutate({ title: "a" });
   isType<{ id: number; title: string }>()(post);
   assertEquals(post, { id: 1, title: "a" });
-  assertEquals(told, [[1, "a"]]);
+  assertEquals(successes, [[1, "a"]]);
   assertEquals(observer.options.mutationKey, ["posts", "add", "mutate"]);
 
   const reset = new MutationObserver(

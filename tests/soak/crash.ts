@@ -28,9 +28,9 @@ export interface CrashRound {
   /** Number of writes acknowledged before the crash. */
   readonly acknowledged: number;
   /** Number of writes in flight, whose outcome is unknown. */
-  readonly underWay: number;
+  readonly inFlight: number;
   /** Number of writes in flight that took effect. */
-  readonly made: number;
+  readonly applied: number;
 }
 
 /** Number of concurrent writers, each with their own account. */
@@ -41,7 +41,7 @@ const LIMIT = 60_000;
 /** A user who writes. */
 interface Writer extends Person {
   /** Unacknowledged writes: by code, whether it should become a favourite. */
-  readonly underWay: Map<string, boolean>;
+  readonly inFlight: Map<string, boolean>;
   /** Open while the server knows their session. */
   readonly signedIn: Gate;
 }
@@ -78,7 +78,7 @@ export async function crashAtlas(
   try {
     const writers = names.map((name): Writer => ({
       ...personOf(name, atlas.origin, traffic.send),
-      underWay: new Map(),
+      inFlight: new Map(),
       signedIn: createGate(),
     }));
     for (const writer of writers) await signIn(writer);
@@ -88,12 +88,12 @@ export async function crashAtlas(
     while (rounds.length < crashes) {
       const limit = 5 + random.below(100);
       const acknowledged = await writeUntil(limit, writers, random, atlas);
-      const underWay = sum(writers, ({ underWay }) => underWay.size);
+      const inFlight = sum(writers, ({ inFlight }) => inFlight.size);
       equal(atlas.complaints, "", "complaints");
       atlas = await startAtlas(folder, atlas.port);
-      const made = await checkAfterCrash(writers, traffic, atlas, folder);
+      const applied = await checkAfterCrash(writers, traffic, atlas, folder);
       await allSee(watchers, writers);
-      rounds.push({ acknowledged, underWay, made });
+      rounds.push({ acknowledged, inFlight, applied });
     }
   } catch (error) {
     const { message } = error as Error;
@@ -121,21 +121,21 @@ async function writeUntil(
   const enough = Promise.withResolvers<void>();
 
   async function write(
-    { visitor: { rpc }, favourites, underWay }: Writer,
+    { visitor: { rpc }, favourites, inFlight }: Writer,
     code: string,
   ): Promise<void> {
-    const isToBe = !favourites.has(code);
-    underWay.set(code, isToBe);
+    const isFavourite = !favourites.has(code);
+    inFlight.set(code, isFavourite);
     const { add, remove } = rpc.favourites;
     try {
-      await (isToBe ? add : remove).mutate({ code });
+      await (isFavourite ? add : remove).mutate({ code });
     } catch (error) {
       // The server is only killed later, so this is a real failure.
       if (!isOver) throw error;
       return;
     }
-    underWay.delete(code);
-    if (isToBe) favourites.add(code);
+    inFlight.delete(code);
+    if (isFavourite) favourites.add(code);
     else favourites.delete(code);
     if (++acknowledged === limit) enough.resolve();
   }
@@ -173,9 +173,9 @@ async function checkAfterCrash(
   { origin }: AtlasProcess,
   folder: Folder,
 ): Promise<number> {
-  let made = 0;
+  let applied = 0;
   for (const writer of writers) {
-    const { name, visitor, favourites, underWay, signedIn } = writer;
+    const { name, visitor, favourites, inFlight, signedIn } = writer;
     // Atlas keeps sessions in memory, so the crash ended them. An old cookie
     // must be harmless: anonymous, without an error.
     const old = await send(`${origin}/account`, {
@@ -187,16 +187,16 @@ async function checkAfterCrash(
     expect((await visitor.open("/account")).status, 200, "account");
 
     const found = new Set(codesOf(await visitor.rpc.favourites.list.query()));
-    for (const [code, isToBe] of underWay) {
-      if (found.has(code) === isToBe) made++;
+    for (const [code, isFavourite] of inFlight) {
+      if (found.has(code) === isFavourite) applied++;
       if (found.has(code)) favourites.add(code);
       else favourites.delete(code);
     }
-    underWay.clear();
+    inFlight.clear();
     equal([...found].sort(), [...favourites].sort(), `favourites of ${name}`);
   }
   checkDatabase(folder);
-  return made;
+  return applied;
 }
 
 function checkDatabase(folder: Folder): void {

@@ -8,7 +8,7 @@ import { ACCOUNTS } from "./actions/accounts.ts";
 import type { Action } from "./actions/action.ts";
 import { PAGES } from "./actions/pages.ts";
 import { SOCKETS } from "./actions/sockets.ts";
-import { STRANGERS } from "./actions/strangers.ts";
+import { HOSTILE } from "./actions/hostile.ts";
 import { SeededRandom } from "../trace/export/random.ts";
 import { within } from "./expect.ts";
 import type { World } from "./world.ts";
@@ -18,7 +18,7 @@ export const ACTIONS: readonly Action[] = [
   ...PAGES,
   ...ACCOUNTS,
   ...SOCKETS,
-  ...STRANGERS,
+  ...HOSTILE,
 ];
 
 const WEIGHT = ACTIONS.reduce((sum, { weight }) => sum + weight, 0);

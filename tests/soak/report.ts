@@ -46,9 +46,9 @@ function crashLines(crashes: SoakResult["crashes"]): string[] {
   return [
     `${crashes.length} crashes: ${
       total("acknowledged")
-    } writes acknowledged before, ${total("underWay")} under way, of which ${
-      total("made")
-    } had been made`,
+    } writes acknowledged before, ${total("inFlight")} in flight, ${
+      total("applied")
+    } of them applied`,
     "",
   ];
 }
@@ -58,12 +58,12 @@ function clusterLines(cluster: ClusterResult): string[] {
   const sum = (key: "answers" | "good") =>
     rounds.reduce((total, round) => total + round[key], 0);
   return [
-    `${rounds.length} faults in a cluster, ${sum("answers")} answers of which ${
+    `${rounds.length} faults in a cluster, ${sum("answers")} answers, ${
       sum("good")
-    } were good, the longest after ${
+    } of them 200 or 429, the slowest after ${
       Math.max(...rounds.map(({ longest }) => longest)).toFixed(0)
     } ms`,
-    `Acknowledged: ${published} messages, ${writes.signIns} sign-ins, ${writes.signOuts} sign-outs, ${writes.invalidations} invalidations; sessions looked at: ${writes.checks}`,
+    `Acknowledged: ${published} messages, ${writes.signIns} sign-ins, ${writes.signOuts} sign-outs, ${writes.invalidations} invalidations; sessions checked: ${writes.checks}`,
     ...memoryOf(cluster),
     "",
   ];
@@ -77,7 +77,7 @@ export function faultLine(
     recovery.toFixed(0).padStart(5)
   } ms, ${String(answers).padStart(6)} answers, ${
     answers - good
-  } not good, longest ${longest.toFixed(0)} ms`;
+  } of them not 200 or 429, slowest ${longest.toFixed(0)} ms`;
 }
 
 /** Returns a line about a sample. */

@@ -86,7 +86,7 @@ export interface SoakResult {
 /**
  * Maximum time until connections are closed after the load, in milliseconds.
  */
-const GRACE = 30_000;
+const CLOSE_TIMEOUT = 30_000;
 
 /** Runs a soak of Atlas, of a cluster, or of both. */
 export async function soak(
@@ -154,14 +154,14 @@ async function underLoad(
   traffic.reset();
 
   let leftRunning = 0;
-  await poll(GRACE, async () => {
+  await poll(CLOSE_TIMEOUT, async () => {
     leftRunning = (await figuresOf(atlas)).running;
     return leftRunning === 0;
   });
   if (leftRunning !== 0) fail(`load: ${leftRunning} traces still run`);
 
   let after = before;
-  const isBack = await poll(GRACE, async () => {
+  const isBack = await poll(CLOSE_TIMEOUT, async () => {
     after = await openFilesOf(pid);
     return after === undefined || after.sockets <= before!.sockets &&
         after.all <= before!.all;
@@ -192,7 +192,7 @@ async function figuresOf(atlas: AtlasProcess) {
 async function settledFilesOf(pid: number): Promise<OpenFiles | undefined> {
   let files = await openFilesOf(pid);
   let same = 0;
-  await poll(GRACE, async () => {
+  await poll(CLOSE_TIMEOUT, async () => {
     const now = await openFilesOf(pid);
     same = now?.all === files?.all ? same + 1 : 0;
     files = now;

@@ -96,9 +96,9 @@ function traced() {
 }
 
 Deno.test("authorize receives the kind of access, read or write, for each request", async () => {
-  const asked: TraceAccess[] = [];
+  const accesses: TraceAccess[] = [];
   const authorize: Authorize = (_request, _info, access) => {
-    asked.push(access);
+    accesses.push(access);
     return true;
   };
   const { tracer } = traced();
@@ -129,11 +129,11 @@ Deno.test("authorize receives the kind of access, read or write, for each reques
     [stream.upgrade, "GET", "#?role=client", ["read", "write"]],
   ] as const;
   for (const [handler, method, query, expected] of cases) {
-    asked.length = 0;
+    accesses.length = 0;
     const request = new Request(`http://localhost/t${query}`, { method });
     const response = await handler(request);
     await response.body?.cancel();
-    assertEquals(asked, [...expected], `${method} ${query}`);
+    assertEquals(accesses, [...expected], `${method} ${query}`);
   }
 });
 
@@ -226,17 +226,17 @@ Deno.test("no message makes a write-only socket send a trace", async () => {
     tracer.startTrace("secret job").end();
   }
   socket.send({ type: "ping", sentAt: "last" });
-  const told = [];
+  const received = [];
   for (;;) {
     const message = await socket.next();
     if (message.sentAt === "last") break;
-    told.push(message);
+    received.push(message);
   }
   assertEquals(
-    new Set(told.map(({ type }) => type)),
+    new Set(received.map(({ type }) => type)),
     new Set(["error", "pong"]),
   );
-  assertEquals(JSON.stringify(told).includes("secret job"), false);
+  assertEquals(JSON.stringify(received).includes("secret job"), false);
   assertEquals(tracer.getTrace(traceId)?.spans.size, 2);
   await socket.close();
 });

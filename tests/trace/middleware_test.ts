@@ -267,10 +267,10 @@ Deno.test("a handler that throws leaves a trace with status 500 and the exceptio
   assertEquals(response.headers.get("x-app-trace-id"), root.traceId);
   assertEquals(root.status, "error");
   assertEquals(root.attributes["http.response.status_code"], 500);
-  const told = [...onlyTrace(tracer).spans.values()].flatMap(({ events }) =>
+  const messages = [...onlyTrace(tracer).spans.values()].flatMap(({ events }) =>
     events.map(({ attributes }) => attributes?.["exception.message"])
   );
-  assertEquals(told, ["too far"]);
+  assertEquals(messages, ["too far"]);
 });
 
 Deno.test("an error that another framework doesn't catch is recorded and rethrown", async () => {

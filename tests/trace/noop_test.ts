@@ -41,8 +41,8 @@ Deno.test("the no-op entry exports noopTracer, noopSpan and NoopTracer", () => {
 async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   const tracer = kit.createTracer({ maxTraces: 5, layers: ["data"] });
   new kit.TracerImpl({ minDurationMs: 1 });
-  const told: string[] = [];
-  const unsubscribe = tracer.subscribe((event) => told.push(event.type), [
+  const received: string[] = [];
+  const unsubscribe = tracer.subscribe((event) => received.push(event.type), [
     "trace:end",
   ]);
   const root = tracer.startTrace("GET /", "request", { attributes: { a: 1 } });
@@ -68,7 +68,7 @@ async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   assertEquals(tracer.mergeClientSpans(root.traceId, []), 0);
   assertEquals(tracer.getTrace("unknown"), undefined);
   unsubscribe();
-  return told;
+  return received;
 }
 
 Deno.test("code written for the real tracer compiles and runs with the no-op one", async () => {

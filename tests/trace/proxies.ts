@@ -4,6 +4,8 @@
  * @module
  */
 
+import { freePort } from "../helpers.ts";
+
 /** A running proxy. Disposing it stops it. */
 export interface Proxy extends AsyncDisposable {
   /** Address that it listens on. */
@@ -166,11 +168,6 @@ async function tryToStart(
   if (isRunning) return { target, [Symbol.asyncDispose]: end };
   await end();
   return await complaints;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function listens(target: Deno.ConnectOptions): Promise<boolean> {

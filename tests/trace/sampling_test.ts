@@ -99,10 +99,10 @@ Deno.test("trustParent: a trusted caller's decision replaces the fraction", asyn
 });
 
 Deno.test("trustParent: a function accepts some callers, by their request and connection", async () => {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const { tracer, app } = sampled(0, () => 1, (request, info) => {
     const { remoteAddr } = info ?? {};
-    told.push([request.headers.get("x-from"), remoteAddr]);
+    calls.push([request.headers.get("x-from"), remoteAddr]);
     return request.headers.get("x-from") === "gateway";
   });
   const info = {
@@ -115,7 +115,7 @@ Deno.test("trustParent: a function accepts some callers, by their request and co
   // Without a parent, the function isn't called.
   await ask({ "x-from": "gateway" });
   await ask({ traceparent: "of no use", "x-from": "gateway" });
-  assertEquals(told, [
+  assertEquals(calls, [
     ["gateway", info.remoteAddr],
     ["elsewhere", info.remoteAddr],
   ]);
@@ -127,10 +127,10 @@ Deno.test("trustParent: a function accepts some callers, by their request and co
 
 Deno.test("sample: a function decides alone, and receives a trusted caller's decision", async () => {
   const ask = async (trustParent?: TrustParent) => {
-    const told: [string, boolean | undefined][] = [];
+    const calls: [string, boolean | undefined][] = [];
     const { tracer, app, get } = sampled(
       (request, sampled) => {
-        told.push([new URL(request.url).pathname, sampled]);
+        calls.push([new URL(request.url).pathname, sampled]);
         return sampled !== true;
       },
       () => 1,
@@ -140,7 +140,7 @@ Deno.test("sample: a function decides alone, and receives a trusted caller's dec
     await get({ traceparent: traceparent("ff", "00") });
     await get({ traceparent: "of no use" });
     await app.close();
-    return [told, tracer.getTraces().length];
+    return [calls, tracer.getTraces().length];
   };
   assertEquals(await ask(true), [
     [["/", true], ["/", false], ["/", undefined]],
@@ -179,20 +179,20 @@ Deno.test("sample: an unsampled request records nothing, and its response has no
 });
 
 Deno.test("sample: other services receive the trace id, and that it isn't recorded", async () => {
-  const heard: (string | null)[] = [];
+  const received: (string | null)[] = [];
   const back = sampled(1, () => 1, true);
   back.app.use((request, _context, next) => {
     for (const name of ["traceparent", "tracestate"]) {
-      heard.push(request.headers.get(name));
+      received.push(request.headers.get(name));
     }
     return next();
   });
   const server = await back.app.serve(LOCAL);
-  const told = `http://127.0.0.1:${server.address.port}`;
-  const fetch = tracedFetch({ trustedOrigins: [told] });
+  const listed = `http://127.0.0.1:${server.address.port}`;
+  const fetch = tracedFetch({ trustedOrigins: [listed] });
   const front = sampled(0, async () => {
     // Another host name is another origin, which isn't listed.
-    for (const url of [told, told.replace("127.0.0.1", "localhost")]) {
+    for (const url of [listed, listed.replace("127.0.0.1", "localhost")]) {
       await (await fetch(url, { headers: { a: "b" } })).body?.cancel();
     }
     return 1;
@@ -201,7 +201,7 @@ Deno.test("sample: other services receive the trace id, and that it isn't record
   await server.shutdown();
   await front.app.close();
 
-  const [parent, state, ...others] = heard;
+  const [parent, state, ...others] = received;
   const [version, traceId, id, flags] = parent!.split("-");
   assertEquals([version, traceId, flags], ["00", "ab".padStart(32, "1"), "00"]);
   assert(/^[0-9a-f]{16}$/.test(id!) && id !== CALLER);

@@ -148,29 +148,31 @@ Deno.test("a function that subscribes twice is called twice, and unsubscribing o
 
 Deno.test("a subscriber may unsubscribe itself or another during a call", () => {
   const tracer = createTracer();
-  const told: string[] = [];
+  const received: string[] = [];
   const stopFirst = tracer.subscribe(() => {
-    told.push("first");
+    received.push("first");
     stopFirst();
     stopThird();
   }, ["trace:end"]);
-  tracer.subscribe(() => told.push("second"), ["trace:end"]);
-  const stopThird = tracer.subscribe(() => told.push("third"), ["trace:end"]);
+  tracer.subscribe(() => received.push("second"), ["trace:end"]);
+  const stopThird = tracer.subscribe(() => received.push("third"), [
+    "trace:end",
+  ]);
 
   tracer.startTrace("a").end();
   tracer.startTrace("b").end();
 
-  assertEquals(told, ["first", "second", "second"]);
+  assertEquals(received, ["first", "second", "second"]);
 });
 
 Deno.test("a subscriber that throws doesn't affect others and is reported once", async () => {
   const tracer = createTracer();
-  const told: string[] = [];
+  const received: string[] = [];
   const failure = new Error("listener");
   tracer.subscribe(() => {
     throw failure;
   });
-  tracer.subscribe((event) => told.push(event.type), ["trace:end"]);
+  tracer.subscribe((event) => received.push(event.type), ["trace:end"]);
 
   const errors = await errorsOf(() => {
     for (let i = 0; i < 3; i++) {
@@ -178,7 +180,7 @@ Deno.test("a subscriber that throws doesn't affect others and is reported once",
     }
   });
 
-  assertEquals(told, ["trace:end", "trace:end", "trace:end"]);
+  assertEquals(received, ["trace:end", "trace:end", "trace:end"]);
   assertEquals(tracer.getTraces().length, 3);
   assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
 });

@@ -624,14 +624,14 @@ Deno.test("concurrent errors are recorded once each", async () => {
   gate.resolve();
   await assertRejects(() => done, Error, "a");
 
-  const told = [...onlyTrace(tracer).spans.values()].flatMap((span) =>
+  const recorded = [...onlyTrace(tracer).spans.values()].flatMap((span) =>
     span.events.map((event) => [
       span.name,
       event.attributes?.["exception.message"],
     ])
   );
 
-  assertEquals(told.sort(), [["a", "a"], ["b", "b"]]);
+  assertEquals(recorded.sort(), [["a", "a"], ["b", "b"]]);
 });
 
 Deno.test("Span.error() describes any thrown value and never throws", () => {

@@ -143,14 +143,14 @@ Deno.test("curlCommand() leaves out headers that can't be quoted for all shells,
 });
 
 /** Fragments of an attack through a path, a query or a header. */
-const NASTY = [
+const FRAGMENTS = [
   ...`a/'"$(){}[]<>|&;^!\`\\ \n\r\t\0~*?#@-=,.:+%`,
   ..."é漢😀\u201c\u201d\u2028",
   ...["$(id)", "`id`", "%PATH%", "%CD%20", "%41%42", "!!", "%", '" & calc &"'],
   ...["%DATE:~0,1%", "'; id #", "%ACCESS_KEY%61", "{a,b}", "[1-9]", '\\"'],
 ];
 
-const text = fc.array(fc.constantFrom(...NASTY), { maxLength: 40 })
+const text = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 40 })
   .map((parts) => parts.join(""));
 
 const attributes = fc.record({

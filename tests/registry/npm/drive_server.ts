@@ -132,15 +132,15 @@ async function lookAtTraces(server: RunningServer): Promise<void> {
 
   const live = new WebSocket(`${origin.replace("http", "ws")}/__app/traces/ws`);
   const closed = new Promise((resolve) => live.onclose = resolve);
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   live.onmessage = ({ data }) => {
     const { type, trace } = JSON.parse(data);
     if (type === "initial") fetch(`${origin}/posts/8`).then(drop);
     if (type === "trace:end" && trace.metadata.pathname === "/posts/8") {
-      told.resolve();
+      reported.resolve();
     }
   };
-  await told.promise;
+  await reported.promise;
   live.close();
   await closed;
   while (!/GET \/posts\/8\s+200/.test(server.printed)) await pause();

@@ -19,11 +19,11 @@ const join: Action = {
   weight: 0.1,
   async run(world) {
     if (world.counts.population < MAX_POPULATION) await addPerson(world);
-    else await comeAndGo.run(world);
+    else await signOutAndIn.run(world);
   },
 };
 
-const comeAndGo: Action = {
+const signOutAndIn: Action = {
   name: "sign in",
   weight: 2,
   run: (world) =>
@@ -129,7 +129,7 @@ const webhook: Action = {
 /** Actions of users, of the admin, and of a webhook. */
 export const ACCOUNTS: readonly Action[] = [
   join,
-  comeAndGo,
+  signOutAndIn,
   favourites,
   batches,
   edit,

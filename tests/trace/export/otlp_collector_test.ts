@@ -139,8 +139,8 @@ Deno.test("a collector accepts and understands the exports of a server with all 
     code: 2,
     message: "The span was open when its trace ended",
   });
-  const { attributes: { "app.trace": told } } = one("GET /many");
-  assert(JSON.parse(told?.stringValue ?? "{}").droppedSpans > 0);
+  const { attributes: { "app.trace": summary } } = one("GET /many");
+  assert(JSON.parse(summary?.stringValue ?? "{}").droppedSpans > 0);
 
   // An exception is recorded once, where it was thrown.
   const failed = one("GET /fails");

@@ -15,6 +15,7 @@ import type {
 } from "@quartet/kit/trace";
 import { createOTLPExporter } from "../../../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../../../trace/types.ts";
+import { freePort } from "../../helpers.ts";
 import { FakeTimers } from "./fake_timers.ts";
 import { FakeCollector } from "./fake_collector.ts";
 import { makeTrace } from "./make_trace.ts";
@@ -80,12 +81,6 @@ function stats(
     lost: { queueFull, closed, rejected, timeout, unavailable, invalid },
     rejectedSpans: 0,
   };
-}
-
-/** Returns a port on which nothing listens. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 const answer = (status: number, headers: HeadersInit = {}) => () =>
@@ -578,9 +573,9 @@ Deno.test("exporter uses the global fetch at the time of sending", async () => {
   const tracer = createTracer();
   exporter.attach(tracer);
   tracer.withSpan("job", "custom", () => {});
-  const asked: string[] = [];
+  const urls: string[] = [];
   globalThis.fetch = (input) => {
-    asked.push(String(input));
+    urls.push(String(input));
     return Promise.resolve(new Response());
   };
   try {
@@ -588,7 +583,7 @@ Deno.test("exporter uses the global fetch at the time of sending", async () => {
   } finally {
     globalThis.fetch = fetch;
   }
-  assertEquals(asked, [url]);
+  assertEquals(urls, [url]);
   assertEquals(exporter.stats.exported, 1);
 });
 

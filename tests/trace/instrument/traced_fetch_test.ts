@@ -98,11 +98,11 @@ Deno.test("tracedFetch() sends the trace context to listed origins only", async 
     ];
     return await Promise.all(responses.map(read));
   });
-  const told = (span: SpanData) => `00-${span.traceId}-${span.id}-01`;
+  const contextOf = (span: SpanData) => `00-${span.traceId}-${span.id}-01`;
   assertEquals(value.map(({ headers }) => headers.traceparent), [
-    told(spans[0]!),
+    contextOf(spans[0]!),
     undefined,
-    told(spans[2]!),
+    contextOf(spans[2]!),
     undefined,
   ]);
 });
@@ -155,18 +155,18 @@ Deno.test("tracedFetch() joins the traces of two servers into one tree", async (
 
   assertEquals(answers, ids.map((id) => ({ id })));
   for (const id of ids) {
-    const [asking, asked] = [tracers.front, tracers.back].map((tracer) =>
+    const [front, back] = [tracers.front, tracers.back].map((tracer) =>
       tracer.getTraces().find(({ metadata }) =>
         metadata.pathname?.endsWith(`/${id}`)
       )!
     );
-    const spans = [...asking!.spans.values()];
+    const spans = [...front!.spans.values()];
     const call = spans.find(({ name }) => name.startsWith("fetch "))!;
-    assertEquals(asked!.id, asking!.id);
-    assertEquals(asked!.spans.get(asked!.rootSpanId)?.parentId, call.id);
+    assertEquals(back!.id, front!.id);
+    assertEquals(back!.spans.get(back!.rootSpanId)?.parentId, call.id);
 
     // Both servers export to one collector.
-    const exported = [asking!, asked!].map((trace) =>
+    const exported = [front!, back!].map((trace) =>
       toOTLP([serializeTrace(trace)])
     );
     assertEquals(
@@ -398,9 +398,9 @@ Deno.test("tracedFetch() forwards an incoming tracestate together with its trace
   const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
   const sent = async (headers: HeadersInit) => {
     const request = new Request("http://localhost/", { headers });
-    const { headers: told }: Described = await (await app.fetch(request))
+    const { headers: forwarded }: Described = await (await app.fetch(request))
       .json();
-    return told.tracestate;
+    return forwarded.tracestate;
   };
   const states = (count: number) =>
     Array.from({ length: count }, (_, i) => `v${i}=1`).join(",");

@@ -160,4 +160,4 @@ async function dropSocket(world: World): Promise<void> {
 }
 
 /** Actions of attackers and of clients that disconnect. */
-export const STRANGERS: readonly Action[] = [attack, leave];
+export const HOSTILE: readonly Action[] = [attack, leave];
