@@ -337,7 +337,7 @@ Deno.test("with auth, visitors' pages post spans and only admins read them", asy
   let site = "";
   const app = createApp({
     trace: tracePlugin(tracer, {
-      // The recipe in docs/tracing.md.
+      // The recipe in docs/viewer.md.
       async authorize(request, info, access) {
         const origin = request.headers.get("origin") ?? site;
         if (origin !== site) return false;

@@ -278,7 +278,7 @@ Deno.test("a collector receives the spans that were in progress at shutdown", as
   await begun;
   void server.shutdown();
   stop();
-  // As in docs/tracing.md.
+  // As in docs/production-tracing.md.
   await server.finished;
   await exporter.close();
   assertEquals(await (await slow).json(), 1);
