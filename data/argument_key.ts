@@ -1,28 +1,27 @@
 /**
- * Turns the arguments of a call into a key: two lists of arguments have the
- * same key exactly if they are equal.
+ * Encodes the arguments of a call as a key. Two lists of arguments have the same
+ * key if and only if they are equal.
  *
- * What JSON can say is said in JSON, with the properties of objects in order of
- * their names. What it can't say gets a token that no JSON begins with:
+ * JSON values are written as JSON, with properties sorted by name. Other values
+ * get a token that no JSON begins with:
  *
  * | value                         | in the key                              |
  * | ----------------------------- | --------------------------------------- |
  * | `undefined`                   | `u`                                     |
- * | holes of an array             | `h` and how many                        |
+ * | holes of an array             | `h` and their number                    |
  * | `NaN`, `Infinity`, `-0`       | `NaN`, `Infinity`, `-0`                 |
  * | `10n`                         | `10n`                                   |
  * | a `Date`                      | `D` and its milliseconds, or `DNaN`     |
- * | a `Map`                       | `M[[key,value],…]`, in order of the keys |
- * | a `Set`                       | `S[…]`, in order                        |
+ * | a `Map`                       | `M[[key,value],…]`, sorted               |
+ * | a `Set`                       | `S[…]`, sorted                          |
  * | bytes, typed arrays           | their type and `"…"`, in Base64          |
- * | an object that holds itself   | `@` and how many objects further out    |
+ * | a reference to an outer object | `@` and the number of levels up         |
  *
- * Each value can be read off again, so no two values share a text: strings are
- * quoted, everything else ends before a comma or a bracket. Lone surrogates are
- * escaped, so that a key survives being encoded as UTF-8.
+ * The encoding is unambiguous: strings are quoted, everything else ends before a
+ * comma or a bracket. Lone surrogates are escaped, so that a key survives UTF-8.
  *
- * `JSON.stringify` is several times as fast as code like this, so it writes the
- * arguments for which it gives the same text.
+ * `JSON.stringify` is several times faster. So it encodes all arguments that both
+ * encode alike.
  *
  * @module
  */
@@ -30,13 +29,13 @@
 import { encodeBase64 } from "../core/bytes/base64.ts";
 import { VIEWS } from "./views.ts";
 
-/** Deeper than any data; a stack overflow would say less. */
+/** Deeper than any data. Beyond, the error is clearer than a stack overflow. */
 const MAX_DEPTH = 500;
 
 /**
  * Encodes a call.
  *
- * @param call The arguments, after whatever else identifies the call.
+ * @param call The name of the function, then the arguments.
  * @param first The index of the first argument, for errors.
  * @throws {TypeError} If an argument isn't data.
  */
@@ -52,7 +51,7 @@ export function encodeCall(call: readonly unknown[], first: number): string {
   return JSON.stringify(call);
 }
 
-/** Whether `JSON.stringify` writes what `encode` would. */
+/** Whether `JSON.stringify` returns the same text as `encode`. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case "string":
@@ -76,7 +75,7 @@ function isPlain(value: unknown, depth: number): boolean {
   }
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   let last = "";
-  // Names that were added to Object.prototype only take the slow way.
+  // Also visits names added to Object.prototype, which only costs time.
   for (const key in value) {
     if (key < last) return false;
     last = key;
@@ -90,7 +89,7 @@ function isPlain(value: unknown, depth: number): boolean {
 /**
  * Encodes a value.
  *
- * @param around The objects around it, the outermost first.
+ * @param around The objects around it, outermost first.
  * @param where Its place, for errors.
  */
 function encode(value: unknown, around: object[], where: string): string {
@@ -112,7 +111,9 @@ function encode(value: unknown, around: object[], where: string): string {
   const object = value as object;
   const outer = around.lastIndexOf(object);
   if (outer !== -1) return `@${around.length - outer}`;
-  if (around.length > MAX_DEPTH) throw unkeyable(where, "nested too deeply");
+  if (around.length > MAX_DEPTH) {
+    throw unkeyable(where, "data that is nested too deeply");
+  }
   around.push(object);
   const text = encodeObject(object, around, where);
   around.pop();
@@ -153,7 +154,10 @@ function encodeObject(value: object, around: object[], where: string): string {
     return `${prototype.constructor.name}"${encodeBase64(bytes)}"`;
   }
   const name = prototype.constructor?.name;
-  throw unkeyable(where, name ? `an instance of ${name}` : "of no known class");
+  throw unkeyable(
+    where,
+    name ? `an instance of ${name}` : "an instance of an unnamed class",
+  );
 }
 
 function encodeProperties(
@@ -163,7 +167,7 @@ function encodeProperties(
   where: string,
 ): string {
   if (Object.getOwnPropertySymbols(value).length > 0) {
-    throw unkeyable(where, "an object with a symbol for a name");
+    throw unkeyable(where, "an object with a symbol as a key");
   }
   const parts = keys.sort().map((key) => {
     const item = (value as Record<string, unknown>)[key];
@@ -184,7 +188,7 @@ function encodeArray(
   const parts: string[] = [];
   const named: string[] = [];
   let next = 0;
-  // By its keys: a sparse array can be four billion holes long.
+  // By its keys, because a sparse array can have four billion holes.
   for (const key of Object.keys(array)) {
     const i = Number(key);
     if (!(i < array.length) || String(i) !== key) {
@@ -197,13 +201,13 @@ function encodeArray(
   }
   if (array.length > next) parts.push(`h${array.length - next}`);
   const text = `[${parts.join()}]`;
-  // Arrays may have named properties, such as the match of a RegExp.
+  // Arrays may have named properties, such as the matches of a RegExp.
   return named.length === 0
     ? text
     : `A${text}${encodeProperties(array, named, around, where)}`;
 }
 
-/** The prototypes of bytes and views of them, of the runtime's own classes. */
+/** The prototypes of `ArrayBuffer` and of its views. */
 const BYTES: ReadonlySet<object> = new Set(
   [ArrayBuffer, ...Object.values(VIEWS)].map(({ prototype }) => prototype),
 );

@@ -1,13 +1,13 @@
 const WORD = 8;
-/** How many values of one record are looked at. */
+/** Maximum values to measure in one record. */
 const MAX_LOOKS = 1_000;
 
 /**
- * Estimates what a value takes in memory, in bytes: right within a factor of
- * two for data as programs keep it. Of a large collection a sample is measured.
+ * Estimates the memory that a value takes, in bytes. For typical data, the result
+ * is right within a factor of two. In large collections, only a sample is measured.
  *
  * @param value The value.
- * @param limit Above this nobody cares how much it is.
+ * @param limit Measuring stops above this size.
  */
 export function byteSize(value: unknown, limit: number): number {
   const seen = new Set<object>();
@@ -33,7 +33,8 @@ export function byteSize(value: unknown, limit: number): number {
       return 64 + value.size * 4 * WORD + sample(value.values(), value.size);
     }
     const keys = Object.keys(value);
-    // A dictionary holds its keys itself, a record shares them with its like.
+    // Large objects are dictionaries, which hold their keys. Small ones share
+    // their keys with other objects of the same shape.
     const own = keys.length > 64 ? 6 * WORD : WORD;
     return 24 + keys.length * own + sample(
       keys.values().map((key) => (value as Record<string, unknown>)[key]),
@@ -41,7 +42,7 @@ export function byteSize(value: unknown, limit: number): number {
     );
   }
 
-  /** The size of `count` values, by the first hundred of them. */
+  /** Estimates the size of `count` values from the first hundred. */
   function sample(values: Iterable<unknown>, count: number): number {
     let size = 0;
     let measured = 0;

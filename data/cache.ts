@@ -40,23 +40,24 @@ import { toDelay } from "../core/runtime/timeouts.ts";
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {
   /**
-   * The store, such as that of `createRedisStore()` in `@quartet/kit/data/redis`
-   * or `createKvStore()` in `@quartet/kit/data/kv`. It has limits of its own, so
-   * the cache's limits must be absent. Default: the memory of this process, with
-   * these limits.
+   * The store, from `createRedisStore()` in `@quartet/kit/data/redis` or
+   * `createKvStore()` in `@quartet/kit/data/kv`. It takes the limits itself, so
+   * they must be absent here. Default: the memory of this process.
    */
   readonly store?: CacheStore;
   /**
-   * How long to wait for the store, in seconds. After that, the function is
-   * called as if nothing were stored. At most 24 days, or `Infinity` for no
-   * limit. Default: 1.
+   * How long to wait for the store, in seconds, at most 24 days, or `Infinity`.
+   * After that, the function is called as if nothing were stored. Default: 1.
    */
   readonly storeTimeout?: number;
   /**
-   * Called with errors that no caller sees: of the store, once per outage; of a
-   * computation that nobody waits for; of a value that can't be shared, as a
-   * `CacheError` with code `NOT_DATA`. Nothing waits for it, and its own errors
-   * are logged. Default: `console.error`.
+   * Called with errors that no caller sees:
+   *
+   * - an error of the store, once per outage
+   * - an error of a background refresh
+   * - a `CacheError` with code `NOT_DATA` if a value can't be shared
+   *
+   * The cache doesn't wait for it, and logs its errors. Default: `console.error`.
    */
   readonly onError?: (error: unknown, operation: string) => void;
   /** The clock, in milliseconds of the Unix epoch. Default: `Date.now`. */
@@ -76,7 +77,7 @@ const CACHE: OptionRules<CacheOptions> = {
 
 const absent = rule("absent with a store", (value) => value === undefined);
 
-/** Counters of a cache since its creation, and its present size. */
+/** Counters of a cache since its creation, and its current size. */
 export interface CacheStats {
   /** Calls that got a fresh value. */
   readonly hits: number;
@@ -92,7 +93,7 @@ export interface CacheStats {
   readonly bytes: number;
 }
 
-/** A cache of its own, with the functions of the module as methods. */
+/** A separate cache, with the functions of the module as methods. */
 export interface Cache extends AsyncDisposable {
   /** See {@linkcode cached}. */
   cached<T>(
@@ -124,7 +125,7 @@ export interface Cache extends AsyncDisposable {
   cacheResponse(options: CacheResponseOptions): Middleware<RequestContext>;
   /** See {@linkcode cacheStats}. */
   stats(): CacheStats;
-  /** Waits until all values are stored, and closes the store's connections. */
+  /** Waits until all values are stored, then closes the store's connections. */
   close(): Promise<void>;
 }
 
@@ -136,7 +137,7 @@ export interface CacheParts extends CacheAccess {
 /**
  * Creates a cache, separate from the one that the functions of the module share.
  *
- * @param options Its store and limits.
+ * @param options The store, or the limits of the memory.
  * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
@@ -154,7 +155,7 @@ export function createCache(options: CacheOptions = {}): Cache {
   return createParts(options).cache;
 }
 
-/** Creates a cache, and returns its parts too. */
+/** Creates a cache and returns it with its parts. */
 export function createParts(options: CacheOptions): CacheParts {
   const operation = "create cache";
   checkOptions(options, CACHE, operation);

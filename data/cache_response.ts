@@ -35,41 +35,41 @@ import { normalizePath } from "./paths.ts";
 /** Settings of a response cache. All times are in seconds. */
 export interface CacheResponseOptions {
   /**
-   * How long a page is fresh, here and for browsers and proxies, unless its
-   * own `Cache-Control` says otherwise. 0: it is not kept.
+   * How long a page is fresh, here and for browsers and proxies. The page's own
+   * `Cache-Control` overrides it. 0: it isn't cached.
    */
   readonly maxAge: number;
-  /** Tags to invalidate the pages by, beside their paths. Default: none. */
+  /** Tags to invalidate the pages by, besides their paths. Default: none. */
   readonly tags?: readonly string[];
   /**
    * The request headers that pages depend on, such as `accept-language`. They
-   * become part of `Vary`. A response that varies by others is not kept.
+   * become part of `Vary`. A response that varies by others isn't cached. Default:
+   * none.
    */
   readonly vary?: readonly string[];
   /**
    * Names of cookies that no page depends on, such as `_ga` of an analytics
    * service. A trailing `*` matches any ending. A request with any other cookie
-   * is answered separately, and its response isn't kept. Leave out the cookies
+   * is answered separately, and its response isn't cached. Leave out the cookies
    * of the kit's auth, which notes whether a page asked for the user. Default:
    * none.
    */
   readonly ignoreCookies?: readonly string[];
   /**
-   * How long after it has expired a page may still be given while a new one is
-   * made. Under `toHono()` and `toMiddleware()`, the one visitor who sets that
-   * going waits for it; in an app, and under `withPlugins()`, nobody does.
-   * Default 0.
+   * How long an expired page is still served while a new one is made. Under
+   * `toHono()` and `toMiddleware()`, the request that starts this waits for the
+   * new page. In an app and under `withPlugins()`, no request does. Default: 0.
    */
   readonly staleWhileRevalidate?: number;
   /**
-   * How long after it has expired a page may still be given if no new one can
-   * be made. Default 0.
+   * How long an expired page is still served if making a new one fails. Default:
+   * 0.
    */
   readonly staleIfError?: number;
   /**
-   * How long browsers and proxies, which don't hear of invalidations, may keep
-   * a page. 0: they ask each time, and are told if nothing has changed.
-   * Default: `maxAge`.
+   * How long browsers and proxies may keep a page. They don't hear of
+   * invalidations. 0: they revalidate each time, usually with a 304. Default:
+   * `maxAge`.
    */
   readonly clientMaxAge?: number;
 }
@@ -86,17 +86,17 @@ const CACHE_RESPONSE: OptionRules<CacheResponseOptions> = {
   clientMaxAge: someSeconds,
 };
 
-/** Whatever is longer means this much (RFC 9111, section 1.2.2). */
+/** Maximum of `max-age`, in seconds (RFC 9111, section 1.2.2). */
 const MAX_AGE = 2 ** 31;
 
-/** What stands for an error, so that an old page may be given instead. */
+/** Thrown for an error page, so that a stale page may be served instead. */
 class FailedPage extends Error {
   constructor(status: number) {
     super(`The page has status ${status}`);
   }
 }
 
-/** Makes the middleware. See `cacheResponse`. */
+/** See `cacheResponse()`. */
 export function createResponseCache(
   access: () => CacheAccess,
   options: CacheResponseOptions,
@@ -115,13 +115,13 @@ export function createResponseCache(
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";
 
-  /** The cookies that auth has claimed. Unknown before the first page. */
+  /** Cookies that auth has claimed. Unknown before the first page. */
   let claimed: readonly string[] | undefined;
   const learn = (names: readonly string[]) => {
     claimed = joinNames(claimed ?? [], names);
   };
 
-  /** Answers a request for itself, because a page may depend on it. */
+  /** Answers a request separately, because the page may depend on it. */
   async function passStranger(request: Request, next: Next): Promise<Response> {
     const scope = new WatchScope();
     try {
@@ -167,8 +167,8 @@ export function createResponseCache(
         ? give(page)
         : seal(await next());
     }
-    // A response that isn't kept belongs to this request only. Others may wait for
-    // the page, perhaps long after this request got a stale one.
+    // A response that isn't stored belongs to this request only. Other requests
+    // may wait for the page even after this one got a stale page.
     let own: Response | undefined;
     let isMaker = false;
     let isAnswered = false;
@@ -180,7 +180,7 @@ export function createResponseCache(
       mayAsk: true,
       lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
     }).catch((error) => {
-      // This request doesn't fail because another one's computation did.
+      // Another request's failure doesn't fail this one.
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
@@ -189,16 +189,16 @@ export function createResponseCache(
       discard(own);
       return give(page);
     }
-    // Whoever waited for another one's request has to make one of its own.
+    // A request that waited for another one's page makes its own.
     return seal(own ?? await next());
 
-    /** Keeps a page that may depend on a cookie out of other caches too. */
+    /** Marks a page that may depend on a cookie as private, for other caches. */
     function seal(response: Response): Response {
       const isForAll = cookies.every(matchCookies(claimed ?? []));
       return isForAll ? response : keepPrivate(response, request);
     }
 
-    /** Runs code in a scope that notices whether it asks for the user. */
+    /** Makes the page, and notes whether it asks for the user. */
     async function makePage(): Promise<Page | undefined> {
       isMaker = true;
       const response = await next().catch(thrownResponse);
@@ -206,7 +206,7 @@ export function createResponseCache(
       const lifetime = lifetimeOf(request, response, maxAge, vary);
       if (lifetime === undefined || !isForAll()) {
         pass(response);
-        // An old page may be given instead (RFC 5861, section 4).
+        // A stale page may be served instead (RFC 5861, section 4).
         if (response.status >= 500) throw new FailedPage(response.status);
         return undefined;
       }
@@ -218,7 +218,7 @@ export function createResponseCache(
         claimedCookies,
       );
       if (isResponse(page)) return pass(page);
-      // Whoever writes a body may ask late who it is for.
+      // Code that writes the body may ask for the user late.
       if (!isForAll()) return pass(new Response(page.body, page));
       return page;
     }
@@ -228,15 +228,16 @@ export function createResponseCache(
         cookies.every(matchCookies(claimedCookies()));
     }
 
-    /** Sees to what is not kept. */
+    /** Keeps a response for this request, or discards it. */
     function pass(response: Response): undefined {
       if (isAnswered) discard(response);
       else own = response;
     }
 
     /**
-     * Invalidates the page that a request has changed (RFC 9111, section 4.4). A
-     * request that a guard has refused, even by a redirect, has changed nothing.
+     * Passes a request that may change the page, and invalidates the page if it
+     * succeeds (RFC 9111, section 4.4). A request that a guard refuses, even by a
+     * redirect, changes nothing.
      */
     async function passUnsafe(): Promise<Response> {
       const scope = new WatchScope();
@@ -252,18 +253,18 @@ export function createResponseCache(
   };
 }
 
-/** Lets go of whatever a body that nobody will read is made from. */
+/** Cancels the body of a response that nobody will read. */
 function discard(response: Response | undefined): void {
   response?.body?.cancel().catch(() => {});
 }
 
-/** A response that is thrown is one like others. */
+/** Returns a thrown response, and rethrows anything else. */
 function thrownResponse(error: unknown): Response {
   if (isResponse(error)) return error;
   throw error;
 }
 
-/** Begins with `{`, which keys of functions don't. */
+/** Returns the key of a page. It begins with `{`, unlike keys of functions. */
 function keyOf(request: Request, vary: readonly string[]): string {
   const { url } = request;
   const fragment = url.indexOf("#");

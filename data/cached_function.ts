@@ -1,5 +1,5 @@
 /**
- * Functions whose results are cached: by a key of the caller's, or by their
+ * Functions whose results are cached: under a key of the caller, or by their
  * arguments.
  *
  * @module
@@ -135,7 +135,7 @@ export function createCachedFunction<F extends CacheableFunction>(
   checkValue(keyParts, "keyParts", someKeyParts, operation);
   checkStrings(keyParts, "keyParts", operation, aString);
   const policy = readPolicy(options, "revalidate", DEFAULT_LIFETIME, operation);
-  // A function without a name of its own shares with no other.
+  // A function without a name shares with no other.
   const name = keyParts.length === 0
     ? `\0${identify(fn)}`
     : keyParts.map((part) => part.replaceAll(/[\\,]/g, "\\$&")).join();
@@ -185,8 +185,8 @@ export function createCachedFunction<F extends CacheableFunction>(
 }
 
 /**
- * Whether `this` is an instance of a class. A plain object or a module that holds
- * a function isn't: whoever calls `api.load()` means the function.
+ * Whether `this` is an instance of a class. For `api.load()`, where `api` is a
+ * plain object or a module, the function is meant, not a method.
  */
 function isInstance(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
@@ -194,7 +194,7 @@ function isInstance(value: unknown): value is object {
   return prototype !== Object.prototype && prototype !== null;
 }
 
-/** Ids of objects, which no other process has. */
+/** Ids of objects, unique among all processes. */
 const ids = new WeakMap<object, string>();
 const PROCESS = crypto.randomUUID();
 let lastId = 0;

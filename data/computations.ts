@@ -1,6 +1,6 @@
 /**
- * The in-flight computations of one cache: one at a time for each key. A result
- * is stored unless one of its scopes was invalidated since it began.
+ * The in-flight computations of one cache, one per key. A result is stored unless
+ * one of its scopes was invalidated after the computation began.
  *
  * @module
  */
@@ -20,16 +20,16 @@ import type { CacheRecord, Lock } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
 
-/** How long callers join a computation that began before, in milliseconds. */
+/** How long callers join a computation after its start, in milliseconds. */
 const JOIN_LIMIT = 30_000;
 
 /**
- * How often in succession a process waits for others that take the lock and
- * then fail or die. One wait lasts at most as long as a lock is held.
+ * How many times a process waits for others that take the lock and then fail. A
+ * wait lasts as long as a lock at most.
  */
 const MAX_WAITS = 3;
 
-/** What a cache computes with. */
+/** The parts of a cache that its computations use. */
 export interface Parts {
   readonly store: StoreGuard;
   readonly now: () => number;
@@ -50,12 +50,12 @@ export class Computations {
     this.#log = parts.store.invalidations;
   }
 
-  /** Returns the key's computation. Begins one if there is none to join. */
+  /** Returns the key's computation. Starts one if there is none to join. */
   join(call: Call): InFlight {
     return this.#find(call.key) ?? this.#begin(call);
   }
 
-  /** Computes in the background, after a caller was given a stale value. */
+  /** Computes in the background, after a caller got a stale value. */
   refresh(call: Call): void {
     if (this.#find(call.key) !== undefined) return;
     const { compute, key } = call;
@@ -97,7 +97,7 @@ export class Computations {
     );
     const { promise, resolve } = Promise.withResolvers<unknown>();
     inFlight.promise = promise;
-    // Before the function runs: it may ask for its own key.
+    // Before the function runs, because it may ask for its own key.
     this.#byKey.set(key, inFlight);
     const leave = () => {
       if (this.#byKey.get(key) === inFlight) this.#byKey.delete(key);
@@ -125,7 +125,7 @@ export class Computations {
         inFlight.result = "hit";
         return record.value;
       }
-      // After too many waits, a process computes though another one does.
+      // After too many waits, it computes even if another process does.
       if (released === undefined || waits === MAX_WAITS) {
         return await this.#compute(inFlight, call, lock);
       }
@@ -138,8 +138,8 @@ export class Computations {
     call: Call,
     lock?: Lock,
   ): Promise<unknown> {
-    // The function reads from here on. It may have read what is invalidated
-    // later. See the drawing in invalidation_log.ts.
+    // From here on, the function may read data that is invalidated later. See the
+    // drawing in invalidation_log.ts.
     inFlight.began = this.#log.sequence;
     inFlight.before = this.#store.peek(call.key);
     try {
@@ -149,7 +149,7 @@ export class Computations {
       return value;
     } finally {
       inFlight.end();
-      // Callers don't wait for the store. Storing the value has released it.
+      // Callers don't wait for this. Storing the value has already released it.
       if (lock !== undefined) this.#store.release(lock);
     }
   }
@@ -162,8 +162,8 @@ export class Computations {
   ): void {
     const maxAge = lifetime(value, policy);
     if (maxAge === 0 || !this.#log.isValid(inFlight)) return;
-    // A computation that timed out may end after a later one has begun or ended.
-    // The later result is newer.
+    // A computation that timed out may end after a later one, whose result is
+    // newer.
     if ((this.#byKey.get(key) ?? inFlight) !== inFlight) return;
     const stored = this.#store.peek(key);
     if (stored !== undefined && stored !== inFlight.before) return;
@@ -186,7 +186,7 @@ export class Computations {
   }
 }
 
-/** Returns an array itself: the records of one function share theirs. */
+/** Returns an array as it is, because records of one function share theirs. */
 function toArray(names: Iterable<string>): readonly string[] {
   return Array.isArray(names) ? names : [...names];
 }
@@ -201,6 +201,6 @@ export function limitTime(
       "TIMEOUT",
       `Cannot compute ${
         JSON.stringify(key)
-      }: it must be done within ${timeout} ms`,
+      }: it must end within ${timeout} ms`,
     ));
 }

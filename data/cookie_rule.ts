@@ -9,7 +9,7 @@
 
 import { rule } from "../core/check/rules.ts";
 
-/** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
+/** A token (RFC 6265, section 4.1.1). Only a trailing `*` has a meaning. */
 export const aCookieName = rule(
   'the name of a cookie, such as "theme" or "_ga*"',
   (value) =>
@@ -35,9 +35,9 @@ export function matchCookies(names: readonly string[]): CookieMatcher {
 /**
  * Returns the names in a `Cookie` header that `ignores` doesn't match.
  *
- * A cookie without a name has the empty string as its name, which no list
- * contains. A cookie with a value that the kit never sets is treated alike:
- * another parser may find other cookies in that value.
+ * A cookie without a name gets the empty string, which no list contains. So does
+ * a cookie with a value that the kit never sets: another parser may find other
+ * cookies in that value.
  */
 export function cookieNames(
   header: string | null,

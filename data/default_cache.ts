@@ -28,11 +28,11 @@ import { createHandler } from "./revalidation_handler.ts";
 let current = createParts({});
 
 /**
- * Replaces the cache that the functions of this module share, with everything
- * in it. Call it before the first request. Functions that were wrapped before
- * use the new cache. The previous one isn't closed.
+ * Replaces the cache that the functions of this module share. Call it at startup,
+ * before the first request. Cached functions that exist already use the new cache.
+ * The previous cache isn't closed.
  *
- * @param options Its store and limits.
+ * @param options The store, or the limits of the memory.
  * @returns The cache. Call its `close()` when the program ends.
  * @throws {TypeError} If an option is invalid or unknown.
  *
@@ -69,11 +69,11 @@ export function cacheStats(): CacheStats {
 /**
  * Returns the value under a key, or calls `fn` and stores its result.
  *
- * One computation of a key runs at a time. Its error rejects all callers and
- * isn't stored. `undefined` and `null` are values. A value also belongs to the
- * path of the request that it was computed for, and to the tags, paths and keys
- * of the values that `fn` gets from this cache. Use a key for one function with
- * one set of options.
+ * One computation of a key runs at a time. If it fails, all its callers get the
+ * error, and nothing is stored. `undefined` and `null` are stored like other
+ * values. A value also belongs to the path of the request that it was computed
+ * for, and to the tags, paths and keys of the values that `fn` gets from this
+ * cache. Use each key for one function with one set of options.
  *
  * @param key The key of the value.
  * @param fn Computes the value.
@@ -173,11 +173,11 @@ export function cacheFunction<F extends CacheableFunction>(
 export const unstable_cache: typeof cacheFunction = cacheFunction;
 
 /**
- * Invalidates everything with any of these tags. The cost doesn't depend on how
- * much that is.
+ * Invalidates everything with any of these tags. It takes effect in this process
+ * at once. The cost doesn't depend on the number of values.
  *
  * @param tags The tags.
- * @throws {TypeError} If one is not a string or empty, as a rejection.
+ * @throws {TypeError} If one isn't a non-empty string, as a rejection.
  *
  * @example
  * ```ts
@@ -192,12 +192,12 @@ export function revalidateTag(...tags: string[]): Promise<RevalidateResult> {
 }
 
 /**
- * Invalidates everything that belongs to these paths. `/posts/*` is every path
- * below `/posts`, at any depth, without `/posts` itself. `/*` is every path.
- * Query, fragment and trailing slashes don't matter.
+ * Invalidates everything that belongs to these paths. `/posts/*` matches every
+ * path below `/posts`, at any depth, but not `/posts` itself. `/*` matches every
+ * path. Query, fragment and trailing slashes are ignored.
  *
  * @param paths The paths.
- * @throws {TypeError} If one does not begin with `/`, as a rejection.
+ * @throws {TypeError} If one doesn't begin with `/`, as a rejection.
  *
  * @example
  * ```ts
@@ -236,7 +236,7 @@ export function revalidate(
  * Invalidates tags and paths. Names that begin with `/` are paths.
  *
  * @param tagsOrPaths The tags and paths.
- * @throws {TypeError} If one is not a string or empty, as a rejection.
+ * @throws {TypeError} If one isn't a non-empty string, as a rejection.
  *
  * @example
  * ```ts
@@ -253,14 +253,14 @@ export function onDemandRevalidate(
 }
 
 /**
- * Creates the handler of a route through which another system invalidates. It
- * takes POST with JSON of at most 64 KiB, `{ tags?, paths?, all? }`. It answers
- * 200 with the {@linkcode RevalidateResult}, or an error with
- * `{ "error": { "code", "message" } }`: 400, 401, 405, 413, or 503 if not every
- * process could be informed.
+ * Creates a webhook through which another system invalidates. It takes POST with
+ * JSON of at most 64 KiB: `{ tags?, paths?, all? }`. It answers 200 with the
+ * {@linkcode RevalidateResult}, or an error: 400, 401, 405, 413, or 503 if the
+ * store can't be reached. Errors have the body
+ * `{ "error": { "code", "message" } }`.
  *
  * @param secret The secret that requests must send as `Authorization: Bearer …`.
- * Without one, anybody may call the route, and a warning says so.
+ * Without it, everyone may call the route, and a warning is logged.
  * @throws {TypeError} If the secret is empty.
  *
  * @example
@@ -280,18 +280,24 @@ export function createRevalidationHandler(
 }
 
 /**
- * Creates a middleware that caches pages, as a shared cache does (RFC 9111):
- * answers to GET by their address and the request headers of `vary`. It adds
- * `ETag`, `Age`, `Date` and `Cache-Control`, and answers conditional requests
- * with 304. Mutations that succeed invalidate their path.
+ * Creates a middleware that caches responses to GET by URL and by the request
+ * headers in `vary`, as a shared cache (RFC 9111). It adds `ETag`, `Age`, `Date`
+ * and `Cache-Control`, and answers conditional requests with 304. A mutation that
+ * succeeds invalidates its path.
  *
- * A response isn't stored if it sets a cookie, is `private`, `no-store` or
- * `no-cache`, varies by another header, or has more than 4 MiB. Nor is it if the
- * auth plugin was asked for the user, or the request has `Authorization` and the
- * response doesn't allow that (section 3.5). A page that recognizes its visitor
- * in another way must be `private`.
+ * A response isn't stored if
  *
- * @param options The lifetime of pages, in seconds, and what they depend on.
+ * - it sets a cookie, or is `private`, `no-store` or `no-cache`
+ * - it varies by another header, or has more than 4 MiB
+ * - the auth plugin was asked for the user
+ * - the request has a cookie that may affect it, see `ignoreCookies`
+ * - the request has `Authorization`, and the response doesn't allow that
+ *   (section 3.5)
+ *
+ * A page that recognizes its visitor in another way must be `private`.
+ *
+ * @param options The lifetime of pages, in seconds, and the headers and cookies
+ * that they depend on.
  * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example

@@ -1,15 +1,15 @@
 /**
- * How a call is resolved: a hit, a stale hit, or a computation that all callers
- * of the key share.
+ * Resolves calls: with a hit, a stale hit, or a computation that all callers of
+ * the key share.
  *
  * ```
  *             ┌─ fresh ─────────────▶ its value
- *   record ───┼─ stale, in time ────▶ its value, and a computation behind it
+ *   record ───┼─ stale, in time ────▶ its value, and a background refresh
  *             └─ none, or invalid ──▶ join the in-flight computation, or begin
  *                                       │
  *                     store's record ◀──┤ (a shared store is asked first)
  *                                       ▼
- *               store it, unless a scope of it was invalidated since it began
+ *               stored, unless one of its scopes was invalidated meanwhile
  * ```
  *
  * @module
@@ -48,7 +48,7 @@ export class Engine {
 
   /**
    * Returns the value if it is in memory and fresh, and the request isn't traced.
-   * Most calls end here.
+   * This is the fast path of most calls.
    */
   hit(key: string): Promise<unknown> | undefined {
     if (this.#store.isStrict) return undefined;
@@ -176,7 +176,7 @@ export class Engine {
     try {
       const isLate = policy.staleAfter !== Infinity && isUsable() &&
         !await settlesWithin(inFlight.promise, policy.staleAfter);
-      // The old value may have been invalidated in the meantime.
+      // The stale value may have been invalidated in the meantime.
       if (isLate && isUsable()) return await giveOld();
       const value = await waitFor(inFlight, key);
       return await this.#give(value, inFlight, inFlight.result, policy, span);
@@ -202,7 +202,7 @@ function waitFor(inFlight: InFlight, key: string): Promise<unknown> {
     "RECURSION",
     `Cannot compute ${
       JSON.stringify(key)
-    }: it must not wait for its own result, and its function does`,
+    }: the function waits for its own result`,
   );
 }
 

@@ -18,8 +18,8 @@ export interface Call {
   /** Whether the store isn't asked, because it has just failed to answer. */
   readonly isAlone?: boolean;
   /**
-   * Whether `compute` may ask for the user. It must then prevent by itself that
-   * such a value is stored.
+   * Whether `compute` may ask for the user. If so, it must make sure that such a
+   * value isn't stored.
    */
   readonly mayAsk?: boolean;
   /** Returns how long a value is fresh, in milliseconds. 0: it isn't stored. */
@@ -29,8 +29,8 @@ export interface Call {
 /**
  * An in-flight computation, which all callers of its key share.
  *
- * The values that it gets from the same cache are parts of its own value. So it
- * belongs to their scopes too, and is invalidated with them.
+ * Values that it gets from the same cache are parts of its own value. It belongs
+ * to their scopes too, and is invalidated with them.
  */
 export class InFlight {
   /** The sequence number that the computation began with. */
@@ -84,7 +84,7 @@ export class InFlight {
 
   /** Adds the scopes of a part. */
   include(part: Omit<Dependencies, "began">, owner: object): void {
-    // Another cache has other numbers. Code that goes on after the result, such
+    // Another cache has other numbers. Code that continues after the result, such
     // as a timer, adds nothing to it.
     if (this.#isOver || owner !== this.#owner) return;
     this.#scopes ??= {
@@ -112,7 +112,7 @@ export class InFlight {
   /** Whether `other` is this one, or waits for it, directly or not. */
   isAwaitedBy(other: InFlight): boolean {
     const reached = new Set([other]);
-    // A set's iteration also visits what is added while it runs.
+    // Iterating over a set also visits elements that are added meanwhile.
     for (const one of reached) {
       if (one === this) return true;
       for (const next of one.#waitsFor) reached.add(next);

@@ -18,15 +18,14 @@
  *
  * Consequences:
  *
- * - An invalidation writes one number per scope, whether ten entries belong to
- *   it or ten million. Entries are checked when somebody asks for them.
- * - The number is taken before the function runs. It may have read data
- *   from before an invalidation that came while it ran, so that result is
- *   invalid before it can be stored.
- * - A number that is too small only costs a computation; a stale value is never
- *   served for it. So a process may learn of the invalidations of others late
- *   and still begin with the number that it knows.
- * - A scope can be forgotten as long as no number becomes smaller: see
+ * - An invalidation writes one number per scope, whether ten entries belong to it
+ *   or ten million. Entries are checked when they are read.
+ * - The number is taken before the function runs. If an invalidation comes while
+ *   it runs, it may have read old data, so its result is invalid.
+ * - A number that is too small only costs a computation, and never serves a stale
+ *   value. So a process that learns of other processes' invalidations late may
+ *   use the number that it knows.
+ * - A scope can be forgotten if no number becomes smaller: see
  *   {@linkcode LastInvalidated}. Everything that began before the floor is invalid.
  *
  * @module
@@ -84,8 +83,8 @@ export class InvalidationLog {
   }
 
   /**
-   * A number that changes with every invalidation, also with one whose number
-   * comes late. As long as it is the same, valid records stay valid.
+   * A number that changes with every invalidation, including those that arrive
+   * out of order. While it is the same, valid records stay valid.
    */
   get version(): number {
     return this.#version;
@@ -105,8 +104,8 @@ export class InvalidationLog {
   /**
    * Records an invalidation.
    *
-   * @param number Its number, if a shared store has given it one. It need not be
-   * whole. Default: the next one.
+   * @param number Its number, if a shared store assigned one. It need not be an
+   * integer. Default: the next one.
    * @returns Its number.
    */
   invalidate(
@@ -174,8 +173,8 @@ export class InvalidationLog {
 }
 
 /**
- * Whether a record is valid for the code that asks. The record remembers that
- * until the next invalidation.
+ * Whether a record is valid in a scope. The record caches the result until the
+ * next invalidation.
  */
 export function isRecordValid(
   log: InvalidationLog,
@@ -190,8 +189,8 @@ export function isRecordValid(
 }
 
 /**
- * Whether a value is valid for the path of the current request, which may be
- * another one than it was computed for.
+ * Whether a value is valid for the path of the current request. It may have been
+ * computed for another path.
  */
 export function isValidForPath(
   log: InvalidationLog,
@@ -212,8 +211,8 @@ export function isValidForPath(
  * ```
  *
  * A forgotten name gets the largest number of its bucket. A number that is too
- * large only costs a computation. So a flood of names invalidates the few
- * entries that share their buckets, not everything.
+ * large only costs a computation. So a flood of names invalidates only the entries
+ * that share their buckets.
  */
 class LastInvalidated {
   readonly #limit: number;
@@ -257,7 +256,7 @@ class LastInvalidated {
   }
 }
 
-/** Enough that a full generation invalidates one unrelated entry in ten. */
+/** With these, a full generation invalidates one unrelated entry in ten. */
 const BUCKETS_PER_NAME = 4;
 
 /** Random, so that attackers can't choose names that share a bucket. */

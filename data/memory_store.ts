@@ -6,8 +6,8 @@
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * Expired and invalidated entries need no timer: they are replaced when somebody
- * asks for them, and evicted otherwise.
+ * No timer removes expired and invalidated entries. They are replaced at the next
+ * call, or evicted.
  *
  * @module
  */
@@ -31,9 +31,9 @@ export interface MemoryStoreOptions {
    */
   readonly maxEntryBytes?: number;
   /**
-   * The maximum of invalidated tags, of paths and of keys that are remembered
-   * exactly. Older ones are remembered by hash, so a few entries with the same
-   * hash are invalidated too. Default: 100,000.
+   * Maximum invalidated tags, paths and keys, of each, to remember exactly. Older
+   * ones are remembered by hash, so a few entries with the same hash are
+   * invalidated too. Default: 100,000.
    */
   readonly maxScopes?: number;
 }
@@ -51,7 +51,7 @@ export const MEMORY_STORE: OptionRules<MemoryStoreOptions> = {
   maxScopes: aSize,
 };
 
-/** The size of an entry beside its value and its key, in bytes. */
+/** The size of an entry without its value and key, in bytes. */
 const ENTRY_BYTES = 200;
 
 interface Entry extends CacheRecord, LRUEntry<Entry> {

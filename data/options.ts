@@ -36,24 +36,23 @@ export interface FreshnessOptions {
   readonly staleIfError?: number;
   /**
    * How long to wait for a computation before serving an expired value that
-   * `staleIfError` allows. The computation goes on. At most 24 days. Default:
+   * `staleIfError` allows. The computation continues. At most 24 days. Default:
    * `Infinity`.
    */
   readonly staleAfter?: number;
   /**
    * How long a computation may take. After that, its callers get a `CacheError`
-   * with code `TIMEOUT`, and the next call computes anew. At most 24 days.
-   * Default: `Infinity`. But calls that come 30 seconds after its start don't
-   * join it.
+   * with code `TIMEOUT`, and the next call computes again. At most 24 days.
+   * Default: `Infinity`, but after 30 seconds, further calls compute again.
    */
   readonly timeout?: number;
   /**
-   * How long `null` and `undefined` are fresh. Default: as other values. It has no
-   * effect if other values aren't stored.
+   * How long `null` and `undefined` are fresh. Default: as long as other values. It
+   * has no effect if other values aren't cached.
    */
   readonly negativeMaxAge?: number | false;
   /**
-   * Part of the lifetime, from 0 to 1. A random share of it is subtracted, so that
+   * Maximum part of the lifetime, from 0 to 1, to subtract at random, so that
    * values don't expire together. Default: 0.
    */
   readonly jitter?: number;
@@ -102,7 +101,7 @@ export interface CacheFunctionOptions extends FreshnessOptions {
   readonly revalidate?: number | false;
 }
 
-/** Settings of `unstable_cache`: those of `cacheFunction`. */
+/** The same settings under the name of `unstable_cache`. */
 export type UnstableCacheOptions = CacheFunctionOptions;
 
 /** In seconds, or `false` for a value that doesn't expire. */
@@ -232,7 +231,7 @@ const NONE: readonly string[] = Object.freeze([]);
 export function readTags(tags: unknown, operation: string): readonly string[] {
   if (tags === undefined) return NONE;
   checkStrings(tags, "tags", operation);
-  // A plain copy shares its elements with the literal that most lists are.
+  // A plain copy shares memory with an array literal.
   return tags.every((tag) => tag.isWellFormed())
     ? [...tags]
     : tags.map((tag) => tag.toWellFormed());

@@ -1,5 +1,5 @@
 /**
- * A response that can be kept: when that is allowed, and how it is given again.
+ * Cached responses: which may be stored, and how they are served.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Page {
   readonly time: number;
   /** How long it is fresh from then on, in milliseconds. */
   readonly maxAge: number;
-  /** How old it was then, in seconds, if another cache had it before. */
+  /** Its age when it was made, in seconds, if it came from another cache. */
   readonly age: number;
   /**
    * The names of cookies that auth reads, if the page was made without asking for
@@ -32,16 +32,16 @@ export interface Page {
 /** Statuses whose meaning doesn't depend on the one request (RFC 9110, 15.1). */
 const STATUSES: readonly number[] = [200, 203, 300, 301, 308, 404, 410];
 
-/** The largest body that is kept, in bytes. */
+/** Maximum size of a cached body, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
 /**
- * Whether this cache may keep a response, which it shares among all clients
- * (RFC 9111, section 3), and for how long.
+ * Returns how long this cache may share a response among all clients (RFC 9111,
+ * section 3).
  *
  * @param maxAge The option of the middleware, in seconds.
- * @param vary The names of request headers that the key holds.
- * @returns Milliseconds, or `undefined` if it may not be kept.
+ * @param vary The names of request headers in the key.
+ * @returns Milliseconds, or `undefined` if it must not be stored.
  */
 export function lifetimeOf(
   request: Request,
@@ -53,7 +53,7 @@ export function lifetimeOf(
   const control = readCacheControl(headers.get("cache-control"));
   const isFit = STATUSES.includes(response.status) &&
     !["no-store", "no-cache", "private"].some((name) => control.has(name)) &&
-    // Not forbidden, but it would hand one visitor's session to all others.
+    // Allowed by the RFC, but all visitors would get one visitor's session.
     !headers.has("set-cookie") &&
     // A stream of events has no end.
     !/^text\/event-stream\b/i.test(headers.get("content-type") ?? "") &&
@@ -80,13 +80,13 @@ function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
     control.has("must-revalidate");
 }
 
-/** Returns the `Cache-Control` that a page was made with. */
+/** Returns a page's own `Cache-Control`. */
 export function controlOf({ headers }: Page): string | undefined {
   return headers.find(([name]) => name === "cache-control")?.[1];
 }
 
 /**
- * Whether a page may answer a request, although others got it too.
+ * Whether a shared page may answer a request.
  *
  * @param cookies The names of the request's cookies that a page may depend on.
  */
@@ -102,7 +102,7 @@ export function mayShare(
 }
 
 /**
- * Reads a response. Returns a response with the whole body if that is too large.
+ * Reads a response. If its body is too large, returns a response with that body.
  */
 export async function readPage(
   response: Response,
@@ -117,7 +117,7 @@ export async function readPage(
     return new Response(body, { status, statusText, headers });
   }
   const kept = new Headers(headers);
-  // The page is shared, and its trace belongs to the request that made it.
+  // The trace belongs to the request that made the page.
   dropTraceHeaders(kept);
   if (!kept.has("etag")) kept.set("etag", await etagOf(body));
   if (!kept.has("date")) kept.set("date", new Date(time).toUTCString());
@@ -131,7 +131,7 @@ export async function readPage(
     time,
     maxAge,
     age: age > 0 ? age : 0,
-    // The code that writes the body may read cookies that late.
+    // Read last: the code that writes the body may claim cookies late.
     ownCookies: ownCookies(),
   };
 }
@@ -167,7 +167,7 @@ async function etagOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return `"${toHex(hash.subarray(0, 16))}"`;
 }
 
-/** Answers a request with a page: all of it, its headers, or 304. */
+/** Answers a request with a page, only its headers, or 304. */
 export function respond(
   request: Request,
   page: Page,
@@ -176,12 +176,12 @@ export function respond(
 ): Response {
   const { status, statusText, body } = page;
   const headers = new Headers(page.headers);
-  // Section 4.2.3: how old it was when it came, and how long it was here.
+  // Section 4.2.3: its age when it was made, and the time since then.
   const age = Math.floor(page.age + Math.max(0, now - page.time) / 1_000);
   if (age > 0) headers.set("age", `${age}`);
   if (!headers.has("cache-control")) headers.set("cache-control", cacheControl);
   if (status === 200 && isUnchanged(request.headers, headers)) {
-    // RFC 9110, section 15.4.5: what describes the content stays away.
+    // RFC 9110, section 15.4.5: a 304 has no headers about content.
     for (const name of [...headers.keys()]) {
       if (/^content-(?!location)/.test(name)) headers.delete(name);
     }

@@ -1,6 +1,5 @@
 /**
- * Paths as scopes: in one spelling, whether they come from a request or from
- * whoever invalidates them.
+ * Normalizes paths of requests and of invalidations, so that equal ones match.
  *
  * @module
  */
@@ -11,7 +10,7 @@ import { pathOf } from "../core/path.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 import { trimEnd } from "../core/trim_end.ts";
 
-/** Paths that are normalized already: no dots, no escapes, no query. */
+/** Paths in normal form: without dots, escapes and query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
 
 /**
@@ -55,15 +54,15 @@ export function readPattern(pattern: string, operation: string): PathScope {
   const expected = !path.startsWith("/")
     ? 'begin with "/"'
     : isPrefix && !path.endsWith("/*")
-    ? 'end in "/*" to take all paths below one'
+    ? 'end in "/*" to match all paths below one'
     : undefined;
   if (expected !== undefined) {
     throw new TypeError(
       `Cannot ${operation}: a path must ${expected}, received ${show(pattern)}`,
     );
   }
-  // The whole pattern: white space is dropped at the end of a URL, but is part of
-  // a path before a query.
+  // The whole pattern, because a URL drops white space at its end, but not before
+  // a query.
   if (!isPrefix) return { path: normalizePath(pattern) };
   const parent = normalizePath(path.slice(0, -1));
   return { prefix: parent === "/" ? parent : `${parent}/` };
@@ -71,7 +70,7 @@ export function readPattern(pattern: string, operation: string): PathScope {
 
 const known = new WeakMap<RequestContext, string>();
 
-/** Returns the path of the current request, if its context has it. */
+/** Returns the path of the request in a scope, if its context has one. */
 export function pathOfScope(
   scope: RequestScope | undefined,
 ): string | undefined {
@@ -86,7 +85,7 @@ export function pathOfScope(
   return normalized;
 }
 
-/** Ours has the request as `request`, Hono's as `req`. */
+/** The kit's context has the request as `request`, Hono's as `req`. */
 function urlOf(context: RequestContext): string | undefined {
   const { request, req } = context as {
     readonly request?: { readonly url?: unknown };

@@ -1,27 +1,26 @@
 /**
- * The keys of recent calls with one flat object, such as
+ * Remembers the keys of recent calls with one flat object, such as
  * `{ id: 7, locale: "en" }`.
  *
- * Writing such an object as JSON, and hashing the new text for its lookup, takes
- * twice as long as the rest of a hit. So objects are compared with earlier ones:
- * the same properties in the same order, with identical primitive values, have
- * the same key. A hit among 100 objects takes 234 ns instead of 468, among 10,000
- * 352 ns instead of 679.
+ * Encoding such an object as JSON and hashing the text takes twice as long as the
+ * rest of a hit. So objects are compared with earlier ones: the same properties in
+ * the same order, with identical primitive values, have the same key. A hit among
+ * 100 objects takes 234 ns instead of 468, among 10,000 352 ns instead of 679.
  *
- * All functions share one table, in which each object has one place, by a hash of
- * its values. It takes 3 MiB when it is full. A function with too many different
- * calls doesn't look for a while, which saves it a third of each hit.
+ * All functions share one hash table, with one slot per hash. It takes 3 MiB when
+ * it is full. A function with too many different calls skips the table for a
+ * while, which saves a third of each hit.
  *
  * @module
  */
 
-/** How many keys are remembered: 2 to the power of so many. */
+/** The table has 2 to the power of this many slots. */
 const BITS = 14;
-/** Longer texts are not remembered, in UTF-16 code units. */
+/** Maximum length of a string value, in UTF-16 code units. */
 const MAX_TEXT = 64;
-/** After so many calls it is seen whether looking was worth it. */
+/** Calls after which the hit rate of the table is checked. */
 const ROUND = 1_024;
-/** For how many rounds nobody looks if it was not. */
+/** Rounds without the table if the hit rate was too low. */
 const REST = 16;
 
 /** Numbers, booleans and short strings, by name. */
@@ -46,13 +45,17 @@ export class RecentKeys {
   #calls = 0;
   #found = 0;
 
-  /** `encode` gives the key of a call. */
+  /**
+   * Creates a view of the table for one function.
+   *
+   * @param encode Returns the key of a call.
+   */
   constructor(encode: (value: unknown) => string) {
     this.#encode = encode;
   }
 
   /**
-   * The key of a call.
+   * Returns the key of a call.
    *
    * @throws {TypeError} If the value can't be part of a key.
    */
@@ -68,7 +71,7 @@ export class RecentKeys {
     return this.#remember(value as Properties);
   }
 
-  /** Whether it is time to look no more for a while. */
+  /** Whether to skip the table. */
   #rests(): boolean {
     const isOver = this.#calls > REST * ROUND || this.#found > ROUND / 2;
     if (isOver) this.#calls = this.#found = 0;
@@ -76,7 +79,7 @@ export class RecentKeys {
   }
 
   #remember(value: Properties): string {
-    // A copy: a getter may return another value at each read.
+    // A copy, because a getter may return another value at each read.
     const properties = { ...value };
     const key = this.#encode(properties);
     const place = placeOf(properties, this.#seed);
@@ -88,7 +91,7 @@ export class RecentKeys {
   }
 }
 
-/** Where a flat object may be, or -1 if it is no such. */
+/** Returns the slot of a flat object, or -1 for any other value. */
 function placeOf(value: unknown, seed: number): number {
   if (
     typeof value !== "object" || value === null ||
@@ -100,7 +103,7 @@ function placeOf(value: unknown, seed: number): number {
     hash = Math.imul(hash, 31);
     switch (typeof item) {
       case "number":
-        // 0 is identical with -0, which has another key.
+        // 0 === -0, but their keys differ.
         if (Object.is(item, -0)) return -1;
         hash = hash + item | 0;
         break;
@@ -119,7 +122,7 @@ function placeOf(value: unknown, seed: number): number {
         return -1;
     }
   }
-  // The uppermost bits are those that all others have a part in.
+  // All bits influence the uppermost ones.
   return Math.imul(hash, 0x9E3779B1) >>> (32 - BITS);
 }
 

@@ -17,14 +17,13 @@ export interface RevalidateOptions {
 /** The result of an invalidation. */
 export interface RevalidateResult {
   /**
-   * Whether the store knows of it; always `true` without a shared one. Processes
-   * that are in touch with the store know of it within milliseconds, and at once
-   * if they are strict. Others don't use their memory for longer than
-   * `maxStaleness`. `false`: it holds in this process only. The others learn of
-   * it when the store can be reached again.
+   * Whether the store knows of it; always `true` without a shared store. Connected
+   * processes learn of it within milliseconds, strict ones at once. Others don't
+   * use their memory for longer than `maxStaleness`. `false`: it took effect in
+   * this process only. The others learn of it when the store can be reached again.
    */
   readonly success: boolean;
-  /** The names that were passed. */
+  /** The names, as passed. */
   readonly revalidated: {
     /** The tags. */
     readonly tags: string[];
@@ -42,7 +41,7 @@ const REVALIDATE: OptionRules<RevalidateOptions> = {
 };
 
 /**
- * Reads what to invalidate.
+ * Reads the options of `revalidate()`.
  *
  * @throws {TypeError} If an option is invalid.
  */

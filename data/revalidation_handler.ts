@@ -25,7 +25,7 @@ export function createHandler(
       return errorResponse(
         405,
         "METHOD_NOT_ALLOWED",
-        "Revalidation takes POST",
+        "Revalidation requires POST",
         { allow: "POST" },
       );
     }
@@ -33,7 +33,7 @@ export function createHandler(
       return errorResponse(
         401,
         "UNAUTHORIZED",
-        "The Authorization header must be Bearer and the secret",
+        "The Authorization header must be: Bearer <secret>",
         { "www-authenticate": "Bearer" },
       );
     }
@@ -45,7 +45,7 @@ export function createHandler(
     return errorResponse(
       503,
       "REVALIDATION_FAILED",
-      "Not every server could be told; send this again",
+      "The cache's store can't be reached; retry later",
       { "retry-after": "2" },
     );
   };
@@ -56,17 +56,17 @@ type Gate = (request: Request) => boolean | Promise<boolean>;
 function createGate(secret: string | undefined): Gate {
   if (secret === undefined) {
     console.warn(
-      "createRevalidationHandler() has no secret: whoever reaches its route can empty the cache",
+      "createRevalidationHandler() has no secret: anyone who can reach its route can empty the cache",
     );
     return () => true;
   }
   checkValue(secret, "secret", aSecret, "create revalidation handler");
-  // At the first request: nothing runs before.
+  // Computed at the first request.
   let expected: Promise<ArrayBuffer> | undefined;
   return async ({ headers }) => {
     // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
     const bearer = /^bearer +(.*)$/is.exec(headers.get("authorization") ?? "");
-    // Digests have one length, and nobody can choose how they begin.
+    // Digests have equal lengths, and clients can't choose how they begin.
     return timingSafeEqual(
       await digest(bytesOfHeader(bearer?.[1] ?? "")),
       await (expected ??= digest(encoder.encode(secret))),
@@ -78,7 +78,7 @@ const aSecret = asSecret(aNonEmptyString);
 
 const encoder = new TextEncoder();
 
-/** A header holds one byte a character (Fetch, "isomorphic decode"). */
+/** A header holds one byte per character (Fetch, "isomorphic decode"). */
 function bytesOfHeader(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
@@ -87,7 +87,7 @@ function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);
 }
 
-/** Returns what the body asks for, or the response that refuses it. */
+/** Returns the options in the body, or an error response. */
 async function readOptions(
   request: Request,
 ): Promise<RevalidateOptions | Response> {

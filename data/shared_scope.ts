@@ -2,8 +2,8 @@ import { WatchScope } from "../core/watch_scope.ts";
 import { CacheError } from "./error.ts";
 
 /**
- * The scope of a computation whose value several callers share. By default it
- * refuses to ask for the user.
+ * The scope of a computation whose value several callers share. By default, code
+ * inside can't ask for the user.
  */
 export class SharedScope extends WatchScope {
   readonly #key: string;
@@ -37,7 +37,7 @@ export class SharedScope extends WatchScope {
   }
 
   #refuse(isOwn: boolean): boolean {
-    // The code sent an anonymous request itself, so the caller doesn't matter.
+    // The computation sent this anonymous request itself.
     if (isOwn) return false;
     throw this.#error = new CacheError(
       "PERSONAL",

@@ -6,7 +6,7 @@ export interface CacheRecord {
   readonly value: unknown;
   /** The number of the latest invalidation when the computation began. */
   readonly began: number;
-  /** The key by which `invalidate(...args)` finds the record. */
+  /** The key that `invalidate(...args)` of the function invalidates. */
   readonly scopeKey: string;
   /** Its tags. */
   readonly tags: readonly string[];
@@ -16,12 +16,12 @@ export interface CacheRecord {
   readonly keys?: readonly string[] | undefined;
   /** When it expires, in milliseconds of the Unix epoch. */
   readonly freshUntil: number;
-  /** When even a stale value is of no use. A store may drop it then. */
+  /** When even the stale value expires. A store may drop it then. */
   readonly keepUntil: number;
   /**
-   * The log's version at which the record was found valid. It saves looking up
-   * the record's scopes until the next invalidation. -1 in a record that a store
-   * has just read.
+   * The log's version at which the record was found valid. Until the next
+   * invalidation, its scopes needn't be looked up again. -1 in a record that a
+   * store has just read.
    */
   checked: number;
 }
@@ -33,17 +33,17 @@ export interface Lock {
 }
 
 /**
- * The state of a key in a store: one of these. With none of them, the process
+ * The state of a key in a store: one of these properties. Without any, the process
  * computes without a lock.
  */
 export interface Claim {
   /** The record, if it is usable. */
   readonly record?: CacheRecord | undefined;
-  /** The lock, if this process has got it: it computes. */
+  /** The lock, if this process got it. It then computes the value. */
   readonly lock?: Lock | undefined;
   /**
-   * Resolves when the other process that holds the lock has released it or held
-   * it for too long. Then the cache asks again.
+   * Resolves when the other process has released the lock or held it for too long.
+   * Then the cache asks again.
    */
   readonly released?: Promise<void> | undefined;
 }
@@ -52,16 +52,16 @@ export interface Claim {
  * Where a cache stores records: in the memory of this process, and possibly
  * behind it, shared with other processes.
  *
- * A store only stores. The cache decides whether a record is valid or fresh, with
- * {@linkcode CacheStore.invalidations}. An error of a method fails no call, and
- * is reported once per outage.
+ * A store only stores. The cache decides whether a record is valid and fresh, with
+ * {@linkcode CacheStore.invalidations}. Errors of a method don't fail calls; they
+ * are reported once per outage.
  *
  * Keys are any strings, of any length; tags have no lone surrogates.
  */
 export interface CacheStore {
   /**
-   * The invalidations that this process knows of: those of the memory store in
-   * front. The cache reads it, the store writes it.
+   * The invalidations that this process knows of, usually the log of the memory
+   * store in front. The cache reads it, the store writes it.
    */
   readonly invalidations: InvalidationLog;
   /** The number of records in memory. */
@@ -73,13 +73,13 @@ export interface CacheStore {
   /** Returns the record in memory. A hit costs little more than this. */
   peek(key: string): CacheRecord | undefined;
   /**
-   * Returns the record from behind memory, and keeps it in memory. A store of
-   * memory alone has no such method.
+   * Returns the record from behind memory, and keeps it in memory. A store without
+   * anything behind memory lacks this method.
    */
   get?(key: string): Promise<CacheRecord | undefined>;
   /**
-   * Returns the record from behind memory if it is usable, and otherwise locks
-   * the key, so that one process computes. Without it, all processes compute.
+   * Returns the record from behind memory if it is usable. Otherwise locks the key,
+   * so that one process computes. Without this method, all processes compute.
    *
    * @param isUsable Whether the cache can use a record.
    */
@@ -88,32 +88,30 @@ export interface CacheStore {
     isUsable: (record: CacheRecord) => boolean,
   ): Promise<Claim>;
   /**
-   * Stores a record in place of the key's present one, and releases the key's
-   * lock. Behind memory, it stores only if all invalidations before the record
-   * began are known there. So before its first request, a process stores in
-   * memory only.
+   * Replaces the key's record, and releases the key's lock. Behind memory, it
+   * stores only if all invalidations from before the record began are known there.
+   * So before its first request, a process stores in memory only.
    */
   set(key: string, record: CacheRecord, lock?: Lock): void | Promise<void>;
   /**
-   * Invalidates: in {@linkcode CacheStore.invalidations} before it returns, for
-   * other processes when its promise resolves. If it rejects, the store informs
-   * the others as soon as it can.
+   * Invalidates. It takes effect in {@linkcode CacheStore.invalidations} before it
+   * returns, and for other processes when its promise resolves. If it rejects, the
+   * store informs the others as soon as it can.
    */
   invalidate(what: Invalidation): void | Promise<void>;
   /**
-   * Learns of all invalidations so far. A strict store has this method, and the
-   * cache awaits it before it uses memory. If it rejects, records in memory
-   * aren't valid.
+   * Fetches all invalidations so far. Only strict stores have this method: the
+   * cache awaits it before it uses memory. If it rejects, records in memory aren't
+   * valid.
    *
    * @param timeout How long it may take, in milliseconds.
    */
   check?(timeout: number): Promise<void>;
-  /** Whether the store can be reached: rejects if it can't. For readiness. */
+  /** Rejects if the store can't be reached. For readiness. */
   ping?(): void | Promise<void>;
   /**
-   * Adds a listener that hears of an outage as soon as the store does, also while
-   * nobody uses the cache. It is called with the error, and with `undefined`
-   * whenever the store has answered.
+   * Adds a listener for outages, which are noticed even while the cache isn't used.
+   * Called with the error, and with `undefined` whenever the store has answered.
    */
   onOutage?(listener: (error: unknown) => void): void;
   /** Closes connections. Operations in progress may reject. */

@@ -11,8 +11,9 @@ export type ErrorListener = (error: unknown, operation: string) => void;
 const FAILED = Symbol();
 
 /**
- * A store that can't fail a call. An operation that throws, rejects or times out
- * counts as nothing found or nothing done. `onError` is called once per outage.
+ * A store whose errors can't fail a call. If an operation throws, rejects or times
+ * out, the cache goes on as if nothing were found. `onError` is called once per
+ * outage.
  */
 export class StoreGuard {
   readonly invalidations: InvalidationLog;
@@ -73,7 +74,7 @@ export class StoreGuard {
       claim = this.#store.claim!(key, isUsable)
     );
     if (found !== FAILED) return found;
-    // Nobody waits for the lock any more.
+    // A lock that arrives late is released.
     claim?.then(({ lock }) => lock && this.release(lock), () => {});
     return {};
   }
@@ -84,8 +85,8 @@ export class StoreGuard {
   }
 
   /**
-   * Learns of all invalidations. Otherwise, memory isn't valid afterwards.
-   * Returns whether the store has answered.
+   * Fetches all invalidations. If that fails, memory isn't valid. Returns whether
+   * the store has answered.
    */
   async check(): Promise<boolean> {
     const check = () => this.#store.check!(this.#timeout);
@@ -103,7 +104,7 @@ export class StoreGuard {
       if (stored !== undefined) {
         return this.#inBackground(this.#try(() => stored));
       }
-      // Success in memory says nothing about what is behind it.
+      // Success in memory doesn't mean that a shared store works.
       if (!this.isShared) this.#isDown = false;
     } catch (error) {
       this.#report(error);
@@ -149,7 +150,7 @@ export class StoreGuard {
   }
 
   #report(error: unknown): void {
-    // The value is at fault, not the store.
+    // The value caused it, not the store.
     if (error instanceof CacheError && error.code === "NOT_DATA") {
       return this.#onError(error, "share a value");
     }

@@ -1,10 +1,10 @@
-/** Builds tags in the spelling that the kit's own parts share. */
+/** Builds tags, so that all code spells them alike. */
 export interface Tags {
-  /** The tag of one thing: `post:1`. */
+  /** Returns the tag of one resource: `post:1`. */
   resource(type: string, id: string | number): string;
-  /** The tag of all things of a type: `post`. */
+  /** Returns the tag of all resources of a type: `post`. */
   collection(type: string): string;
-  /** The tag of what one user has of a type: `user:7:post`. */
+  /** Returns the tag of one user's resources of a type: `user:7:post`. */
   userScoped(userId: string | number, type: string): string;
 }
 

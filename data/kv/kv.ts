@@ -2,42 +2,42 @@
 export type KvKey =
   readonly (string | number | bigint | boolean | Uint8Array)[];
 
-/** The value under a key, if there is one. */
+/** A key and its value, if it has one. */
 export interface KvEntry {
   /** The key. */
   readonly key: readonly unknown[];
-  /** The value; `null` if there is none. */
+  /** The value, or `null`. */
   readonly value: unknown;
-  /** Changes with the value; `null` if there is none. */
+  /** Changes with the value. `null` if there is none. */
   readonly versionstamp: string | null;
 }
 
-/** Changes that are made together, or not at all. */
+/** An atomic operation: all of its changes are made, or none. */
 export interface KvAtomicOperation {
-  /** Makes them only if these are unchanged. */
+  /** Adds a condition: these entries are unchanged. */
   check(
     ...checks: { readonly key: KvKey; readonly versionstamp: string | null }[]
   ): this;
-  /** Sets a value, for so many milliseconds if `expireIn` says so. */
+  /** Sets a value. It expires after `expireIn` milliseconds. */
   set(key: KvKey, value: unknown, options?: { expireIn?: number }): this;
   /** Deletes a value. */
   delete(key: KvKey): this;
-  /** Makes the changes, if the checks allow it. */
+  /** Makes the changes if all conditions hold. */
   commit(): Promise<{ readonly ok: boolean }>;
 }
 
 /**
- * The used part of `Deno.Kv`, as `Deno.openKv(path)` returns it. The type of Deno
- * itself exists only with `unstable.kv`.
+ * The part of `Deno.Kv` that the store uses. Deno's own type exists only with
+ * `unstable.kv`.
  */
 export interface Kv {
-  /** Reads values, all at the same moment. */
+  /** Reads values in one snapshot. */
   getMany(keys: readonly KvKey[]): Promise<KvEntry[]>;
-  /** Reads the values whose keys begin so, in order. */
+  /** Reads the values whose keys have a prefix, in order. */
   list(
     selector: { prefix: KvKey } | { prefix: KvKey; start: KvKey },
     options: { limit: number; batchSize: number },
   ): AsyncIterableIterator<KvEntry>;
-  /** Begins changes. */
+  /** Creates an atomic operation. */
   atomic(): KvAtomicOperation;
 }

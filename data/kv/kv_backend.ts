@@ -26,8 +26,8 @@ export interface KvBackendOptions extends KvLocksOptions {
 /**
  * The backend in Deno KV.
  *
- * `watch()` of a file sees only the writes of its own process. So the store asks
- * for changes in intervals, from its first use on.
+ * `watch()` of a file sees only the writes of its own process. So the store polls
+ * for changes from its first use on.
  */
 export class KvBackend implements Backend {
   readonly #space: KvSpace;

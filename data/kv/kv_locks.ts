@@ -2,22 +2,22 @@ import { pause } from "../../core/runtime/pause.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
 import type { KvSpace } from "./kv_space.ts";
 
-/** The holder of a lock, and when the lock ends. */
+/** The holder of a lock, and when the lock expires. */
 interface Held {
   readonly token: string;
   readonly until: number;
 }
 
-/** A key and what was read there. */
+/** A key and the entry that was read. */
 export interface Read extends KvEntry {
   readonly key: KvKey;
 }
 
 /** Settings of {@linkcode KvLocks}. Times are in milliseconds. */
 export interface KvLocksOptions {
-  /** How long a lock is held at most. */
+  /** Maximum time that a lock is held. */
   readonly lockTime: number;
-  /** How often to look whether a lock was released. */
+  /** Time between checks whether a lock was released. */
   readonly interval: number;
   /** The clock. */
   readonly now: () => number;
@@ -35,7 +35,7 @@ export class KvLocks {
   readonly #options: KvLocksOptions;
   readonly #signal: AbortSignal;
 
-  /** Creates locks. Nobody waits any longer once the signal aborts. */
+  /** Creates locks. Aborting the signal ends all waiting. */
   constructor(space: KvSpace, options: KvLocksOptions, signal: AbortSignal) {
     this.#space = space;
     this.#options = options;
@@ -53,8 +53,8 @@ export class KvLocks {
   }
 
   /**
-   * Takes a free lock. Returns whether it and the value are as they were read.
-   * Otherwise, another process may have computed in the meantime.
+   * Takes a free lock, unless the lock or the value changed since they were read.
+   * Then another process may have computed. Returns whether it took the lock.
    */
   take(lock: Read, value: Read, token: string): Promise<boolean> {
     const { lockTime, now } = this.#options;
@@ -64,7 +64,7 @@ export class KvLocks {
     return this.#space.commit(change);
   }
 
-  /** Waits until a lock is released or has ended. */
+  /** Waits until a lock is released or expires. */
   async released({ key, value }: Read): Promise<void> {
     const { interval, now } = this.#options;
     const { token, until } = value as Held;

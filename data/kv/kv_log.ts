@@ -1,5 +1,5 @@
 /**
- * The numbers of invalidations in Deno KV.
+ * The invalidation numbers in Deno KV.
  *
  * ```
  *   [name, "cache", "meta"]           epoch, number (the last one given), floor, count
@@ -7,10 +7,10 @@
  *   [name, "cache", "scope", scope]   its number
  * ```
  *
- * A scope is in the log once, at its latest number. When there are too many,
- * the oldest go, and the floor rises to their numbers: what began before it is
- * invalid. Every change checks that `meta` is as it was read, so that they come
- * one after the other.
+ * A scope is in the log once, with its latest number. If there are too many, the
+ * oldest are removed, and the floor rises to their numbers. Everything that began
+ * before the floor is invalid. Each change checks that `meta` is unchanged, so
+ * changes are serialized.
  *
  * @module
  */
@@ -20,17 +20,17 @@ import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
 import { type KvSpace, PAGE } from "./kv_space.ts";
 
-/** The numbers that count for all. */
+/** The numbers that all processes share. */
 interface Meta extends Position {
   /** Records that began before are invalid. */
   readonly floor: number;
-  /** How many scopes are in the log. */
+  /** Number of scopes in the log. */
   readonly count: number;
 }
 
-/** How many scopes get their numbers together: ten values are read at a time. */
+/** Scopes that get their numbers in one transaction: it reads ten values. */
 const BATCH = 9;
-/** Longest scope that is stored, in UTF-16 code units. */
+/** Maximum length of a stored scope, in UTF-16 code units. */
 const MAX_SCOPE = 10_000;
 
 /** The invalidations of a store. */
@@ -41,7 +41,7 @@ export class KvLog {
   readonly metaKey: KvKey;
   readonly #logKey: KvKey;
 
-  /** Creates a log that keeps at most `maxScopes` scopes. */
+  /** Creates a log of at most `maxScopes` scopes. */
   constructor(space: KvSpace, maxScopes: number) {
     this.#space = space;
     this.#maxScopes = maxScopes;
@@ -49,7 +49,7 @@ export class KvLog {
     this.#logKey = space.key("log");
   }
 
-  /** Returns the invalidations since a position, up to that of `entry`. */
+  /** Returns the invalidations since a position, and at least up to `entry`. */
   async changesSince(since: Position, entry: KvEntry): Promise<Changes> {
     const { epoch, number, floor } = await this.#metaOf(entry);
     const known = epoch === since.epoch ? since.number : 0;
@@ -61,7 +61,7 @@ export class KvLog {
     );
     return {
       epoch,
-      // There may be newer ones than when `entry` was read.
+      // Newer ones may have come since `entry` was read.
       number: Math.max(number, scopes.at(-1)?.[1] ?? 0),
       scopes: floor > known ? [[EVERYTHING, floor], ...scopes] : scopes,
       more: entries.length === PAGE,
@@ -84,7 +84,7 @@ export class KvLog {
     );
     const [entry, ...last] = await space.read(key, ...keys);
     const meta = await this.#metaOf(entry!);
-    // Where the epoch has just begun, nobody has seen it yet.
+    // Nobody has seen an epoch that has just begun.
     const { versionstamp } = entry!.value === null
       ? await space.readOne(key)
       : entry!;
@@ -102,8 +102,7 @@ export class KvLog {
       change.set([...this.#logKey, number], scope).set(keys[i]!, number);
     }
     if (count > this.#maxScopes) {
-      // Read from the log before this change, so these scopes may be among them,
-      // at the place that they leave.
+      // These were read before this change. They may include scopes that it moves.
       const oldest = await space.page(this.#logKey, 0, 2 * BATCH);
       for (const { key, value } of oldest) {
         if (count <= this.#maxScopes) break;
@@ -118,7 +117,7 @@ export class KvLog {
     return await space.commit(change);
   }
 
-  /** Reads the numbers. Begins an epoch if there are none. */
+  /** Reads the numbers. Starts an epoch if there are none. */
   async #metaOf({ value, versionstamp }: KvEntry): Promise<Meta> {
     if (value !== null) return value as Meta;
     const key = this.metaKey;

@@ -1,16 +1,14 @@
 /**
- * Records in Deno KV, where a value has at most 64 KiB.
+ * Records in Deno KV, whose values have at most 64 KiB.
  *
  * ```
  *   [name, "cache", "value", key]     epoch, began, kept, and bytes or the id of parts
  *   [name, "cache", "part", id, i]    bytes
  * ```
  *
- * The parts of a large one are written first, under an id that nobody else
- * uses, and then the head that names them. So whoever finds a head finds all
- * of its parts, or finds that another head is there by now. Parts that are left
- * behind, by a process that was killed between the two, go when their time is
- * up.
+ * A large record is written in parts under a unique id, and then a head that names
+ * them. So a reader of a head finds all of its parts, unless the head has been
+ * replaced. If a process is killed between the two writes, its parts expire.
  *
  * @module
  */
@@ -26,15 +24,15 @@ import { type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The value under a record's key. */
 interface Head extends Omit<SharedEntry, "text"> {
-  /** When it was kept, in milliseconds of the Unix epoch. */
+  /** When it was stored, in milliseconds of the Unix epoch. */
   readonly kept: number;
-  /** The text in UTF-8, or where its parts are and how many. */
+  /** The text in UTF-8, or the id and number of its parts. */
   readonly text: Uint8Array | { readonly id: string; readonly count: number };
 }
 
-/** How many bytes a value holds; it has to have room for more than these. */
+/** Bytes of text per value, which leaves room for the other fields. */
 const PART = 60_000;
-/** How many parts are written together, which may be 800 KiB. */
+/** Parts per transaction, which may have 800 KiB. */
 const BATCH = 10;
 
 const encoder = new TextEncoder();
@@ -69,7 +67,7 @@ export class KvRecords {
     };
   }
 
-  /** Stores a record, unless there is one that began later. */
+  /** Stores a record, unless the present one began later. */
   async write(key: string, entry: SharedEntry): Promise<void> {
     const { epoch, began, text } = entry;
     const head = await this.keyOf(key);
@@ -111,7 +109,7 @@ export class KvRecords {
     return { id, count };
   }
 
-  /** Returns the bytes of all parts, or `undefined` if one is gone. */
+  /** Returns the bytes of all parts, or `undefined` if one is missing. */
   async #join(id: string, count: number): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = [];
     while (parts.length < count) {
@@ -123,7 +121,7 @@ export class KvRecords {
     return concatBytes(parts);
   }
 
-  /** Deletes the parts of a head that is not, or no more, there. */
+  /** Deletes the parts of a head that was removed or never written. */
   async #drop(head: Head | null): Promise<void> {
     if (head === null || head.text instanceof Uint8Array) return;
     const { id, count } = head.text;

@@ -3,21 +3,21 @@ import { UnavailableError } from "../../core/unavailable.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 
-/** The longest text that is a part of a key as it is, in UTF-16 code units. */
+/** Maximum length of a text in a key, in UTF-16 code units. Others are hashed. */
 const MAX_PART = 300;
 
-/** How many values are read, or changed, at a time. */
+/** Maximum values to read or change at a time. */
 export const PAGE = 500;
 
 const encoder = new TextEncoder();
 
-/** The keys of one store in Deno KV. They begin with its name and `cache`. */
+/** The key space of one store in Deno KV, below its name and `cache`. */
 export class KvSpace {
   readonly #kv: Kv;
   readonly #name: string;
   readonly #timeout: number;
 
-  /** Creates it. No operation takes longer than `timeout` milliseconds. */
+  /** Creates a key space. Operations take at most `timeout` milliseconds. */
   constructor(kv: Kv, name: string, timeout: number) {
     this.#kv = kv;
     this.#name = name;
@@ -29,7 +29,7 @@ export class KvSpace {
     return [this.#name, "cache", ...parts];
   }
 
-  /** Returns the key of a text of any length; a key may have 2,048 bytes. */
+  /** Returns the key of a text of any length. Keys have at most 2,048 bytes. */
   async keyOf(kind: string, text: string): Promise<KvKey> {
     if (text.length <= MAX_PART) return this.key(kind, text);
     const bytes = encoder.encode(text);
@@ -37,29 +37,29 @@ export class KvSpace {
     return this.key(kind, new Uint8Array(digest));
   }
 
-  /** Reads the values under some keys at the same moment. */
+  /** Reads the values of several keys in one snapshot. */
   read(...keys: KvKey[]): Promise<KvEntry[]> {
     return this.#inTime(this.#kv.getMany(keys));
   }
 
-  /** Reads the value under a key. */
+  /** Reads the value of a key. */
   async readOne(key: KvKey): Promise<KvEntry> {
     return (await this.read(key))[0]!;
   }
 
-  /** Reads the first values whose keys begin so, after those before `start`. */
+  /** Reads the first values from `start` on whose keys have a prefix. */
   async page(prefix: KvKey, start: number, limit = PAGE): Promise<KvEntry[]> {
     const selector = { prefix, start: [...prefix, start] };
     const list = this.#kv.list(selector, { limit, batchSize: limit });
     return await this.#inTime(Array.fromAsync(list));
   }
 
-  /** Begins changes, for {@linkcode commit}. */
+  /** Creates an atomic operation for {@linkcode commit}. */
   change(): KvAtomicOperation {
     return this.#kv.atomic();
   }
 
-  /** Makes changes. Returns whether the checks allowed it. */
+  /** Commits an operation. Returns whether its conditions held. */
   commit(change: KvAtomicOperation): Promise<boolean> {
     return commitInTurn(() => this.#inTime(change.commit()));
   }

@@ -49,21 +49,21 @@ export interface KvStoreOptions extends SharedStoreOptions {
   /** The database of `Deno.openKv(path)`. The store doesn't close it. */
   readonly kv: Kv;
   /**
-   * How long to wait between two looks at what other processes have
-   * invalidated, in seconds, 24 days at most. This process may be that late to
-   * notice their invalidations. It should be well below `maxStaleness`: after
-   * that, memory isn't used until the next look. Default: 0.05.
+   * Time between polls for invalidations by other processes, in seconds, at most 24
+   * days. This process may learn of them that late. It should be well below
+   * `maxStaleness`, because memory isn't used for longer without a poll. Default:
+   * 0.05.
    */
   readonly interval?: number;
   /**
-   * How long Deno KV may take to answer, in seconds, 24 days at most. Default: 1.
+   * How long Deno KV may take to answer, in seconds, at most 24 days. Default: 1.
    */
   readonly timeout?: number;
 }
 
 const KV_STORE: OptionRules<KvStoreOptions> = {
   ...SHARED_STORE,
-  kv: required(withMethods("what Deno.openKv() gives", "atomic")),
+  kv: required(withMethods("a database from Deno.openKv()", "atomic")),
   interval: aTimeout("seconds"),
   timeout: aTimeout("seconds"),
 };
@@ -73,8 +73,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
   /** Rejects if Deno KV can't be reached. For readiness. */
   ping(): Promise<void>;
   /**
-   * Stops asking for changes; the database stays open. The cache's `close()` does
-   * it as well.
+   * Stops polling. The database stays open. The cache's `close()` also does this.
    */
   close(): Promise<void>;
 }
@@ -82,21 +81,20 @@ export interface KvStore extends CacheStore, AsyncDisposable {
 /**
  * Creates a store in Deno KV, with the memory of this process in front.
  *
- * It is for several processes on one machine that open the same file: what is
- * kept survives a restart, an invalidation is known to the others within the
- * `interval`, and one computation runs at a time among all of them. Values must
- * be data: values as in JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`,
- * `RegExp`, `URL`, bytes and typed arrays. One that isn't is kept in memory
- * only, and the cache's `onError` hears of it. A value above the 64 KiB of Deno
- * KV is kept in parts.
+ * It is for several processes on one machine that open the same file. Values
+ * survive a restart, other processes learn of an invalidation within `interval`,
+ * and one computation of a key runs at a time among all of them.
  *
- * `Deno.openKv` is there if the `deno.json` of the program has
- * `"unstable": ["kv"]`, or with the flag `--unstable-kv`.
+ * Values must be data: JSON values, `undefined`, `bigint`, `Date`, `Map`, `Set`,
+ * `RegExp`, `URL`, bytes and typed arrays. Other values stay in memory, and the
+ * cache's `onError` is called. Values above the 64 KiB limit of Deno KV are stored
+ * in parts.
  *
- * If the database doesn't answer for `maxStaleness`, a process computes instead
- * of using its memory, and keeps values for no longer than that.
+ * `Deno.openKv` needs `"unstable": ["kv"]` in `deno.json`, or the flag
+ * `--unstable-kv`. If the database doesn't answer for `maxStaleness`, a process
+ * computes instead of using its memory, and keeps values for no longer than that.
  *
- * @param options The database, its part, and how much to keep.
+ * @param options The database, the name of the cache, and its limits.
  * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example

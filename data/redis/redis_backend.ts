@@ -29,7 +29,7 @@ export interface RedisBackendOptions {
   readonly client: RedisClient;
   /** The name of the store. */
   readonly name: string;
-  /** How long a lock is held at most. */
+  /** Maximum time that a lock is held. */
   readonly lockTime: number;
   /** How long to wait for an answer. */
   readonly timeout: number;
@@ -64,7 +64,7 @@ export class RedisBackend implements Backend {
         channel,
         onMessage: (message) => {
           if (this.#locks.hear(message) || message === this.#id) return;
-          // Without a connection now, the store asks when there is one.
+          // Without a connection, the store asks once it has one.
           exchange.sync().catch(() => {});
         },
       },
@@ -94,7 +94,7 @@ export class RedisBackend implements Backend {
       return toReading(await this.#run(GET, since, keys) as Found);
     }
     const { token, outdated } = request;
-    // Listens before it asks: the lock may be released before the answer comes.
+    // Listens first, because the lock may be released before the answer comes.
     const waiter = this.#locks.wait(key);
     try {
       const args = [token, `${this.#lockTime}`, `${outdated}`];
@@ -140,7 +140,7 @@ export class RedisBackend implements Backend {
     const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
     const reply = await this.#run(INVALIDATE, since, [], args);
     const changes = toChanges(reply as ChangesReply);
-    // Its own are not next to what it knows: it learns of them with the others.
+    // Others came in between: it learns of its own together with them.
     if (changes.more) return changes;
     const [, , , before] = reply as [...ChangesReply, before: number];
     const own = scopes.map((scope, i) => [scope, before + i + 1] as const);
@@ -165,7 +165,7 @@ export class RedisBackend implements Backend {
     return toChanges(reply as ChangesReply);
   }
 
-  /** Runs a script that begins with the epoch. */
+  /** Runs a script that starts with the epoch. */
   #run(
     script: RedisScript,
     { epoch, number }: Position,
@@ -197,7 +197,7 @@ function toChanges([epoch, number, list]: ChangesReply | Found): Changes {
   return { epoch, number: Number(number), scopes, more };
 }
 
-/** Returns an entry as Redis has it. The scripts read its beginning. */
+/** Returns an entry as text. The scripts read its start. */
 function toText({ epoch, began, freshFor, keepFor, text }: SharedEntry) {
   return `${epoch} ${began} ${toPeriod(freshFor)} ${toPeriod(keepFor)} ${text}`;
 }

@@ -8,19 +8,19 @@ const MAX_LEFT = 10_000;
 
 /** Waits until a lock is released. */
 export interface Waiter {
-  /** Resolves when it is released, or after so many milliseconds. */
+  /** Resolves when it is released, or after a number of milliseconds. */
   released(ms: number): Promise<void>;
-  /** Waits no longer. */
+  /** Stops waiting. */
   end(): void;
 }
 
-/** The locks that this process releases, and those that it waits for. */
+/** The locks that this process releases or waits for. */
 export class RedisLocks {
   readonly #keys: RedisKeys;
   readonly #link: RedisLink;
   /** Calls that wait for a lock, by key. Aborting one wakes it. */
   readonly #waiting = new Map<string, Set<AbortController>>();
-  /** Locks that may be held, because Redis was away at their release. */
+  /** Locks that may still be held, because Redis was away at their release. */
   #left: { readonly key: string; readonly token: string }[] = [];
 
   /** Creates an empty list of locks. */
@@ -29,7 +29,7 @@ export class RedisLocks {
     this.#link = link;
   }
 
-  /** Begins to listen for the release of a lock. */
+  /** Starts listening for the release of a lock. */
   wait(key: string): Waiter {
     const waiter = new AbortController();
     const waiters = this.#waiting.get(key) ?? new Set();
@@ -54,7 +54,7 @@ export class RedisLocks {
     return true;
   }
 
-  /** Ends all waiting: no more messages come. */
+  /** Ends all waiting, because no more messages will come. */
   wakeAll(): void {
     for (const waiters of this.#waiting.values()) {
       for (const waiter of waiters) waiter.abort();
@@ -82,12 +82,12 @@ export class RedisLocks {
     }
   }
 
-  /** Notes a lock that may be held, to be released later. */
+  /** Remembers a lock to release later. */
   leave(key: string, token: string): void {
     if (this.#left.length < MAX_LEFT) this.#left.push({ key, token });
   }
 
-  /** Releases what couldn't be released while Redis was away. */
+  /** Releases locks that couldn't be released while Redis was away. */
   async releaseLeft(): Promise<void> {
     const left = this.#left;
     this.#left = [];

@@ -9,12 +9,11 @@
  *   {<name>}:cache-news        channel     id of the sender, or "u" and an unlocked key
  * ```
  *
- * The sorted set is a log that has each scope once, at its latest
- * place. So it is bounded by how many scopes there are, and "what came after
- * 17" is a range. When there are too many, the oldest go, and `*`, the scope of
- * everything, gets their number.
+ * The sorted set is a log with each scope once, at its latest number. So "all
+ * invalidations after 17" is a range. If there are too many scopes, the oldest are
+ * removed, and `*`, the scope of everything, gets their number.
  *
- * All keys of a store have one hash tag, so a cluster has them on one shard.
+ * All keys of a store have one hash tag, so a cluster keeps them on one shard.
  *
  * @module
  */
@@ -40,11 +39,10 @@ export function keysOf(name: string) {
 export const PAGE = 5_000;
 
 /**
- * Begins an epoch if there is none, or if a part of it was lost: by FLUSHALL,
- * or by eviction, where Redis is set to evict what has no lifetime. KEYS are
- * meta and scopes, ARGV the epoch and number that the caller knows, and the id
- * of the caller. The name of an epoch is random enough: it is only compared with
- * those of records from the last 30 days.
+ * Starts an epoch if there is none, or if data was lost through FLUSHALL or
+ * eviction. KEYS are meta and scopes. ARGV are the epoch and number that the caller
+ * knows, and the caller's id. Names of epochs need little randomness, because
+ * records are at most 30 days old.
  */
 const EPOCH = `
 local meta, scopes = KEYS[1], KEYS[2]
@@ -71,11 +69,10 @@ end
 `;
 
 /**
- * Returns the invalidations since a position. A Redis that was started since,
- * or another one that took over, may have lost the last invalidations though it
- * has the values: that is what most settings of persistence and all of
- * replication allow. So it begins a new epoch. A replica doesn't know of all
- * invalidations: a master that was demoted counts as away.
+ * Returns the invalidations since a position. After a restart or a failover, Redis
+ * may have lost the last invalidations but not the values, so it starts a new
+ * epoch. A replica doesn't know all invalidations, so a demoted master counts as
+ * away.
  */
 export const ASK = new RedisScript(`
 if string.find(redis.call("INFO", "replication"), "role:slave", 1, true) then
@@ -90,11 +87,10 @@ end
 return { epoch, number, changes() }`);
 
 /**
- * The same, and the record KEYS[3]. With a token ARGV[4], it takes the lock
- * KEYS[4] for ARGV[5] ms unless the record may be of use: it is fresh and began
- * after ARGV[6]. If another process has the lock, it returns for how many more
- * milliseconds, and asks that one to say when it is free. A lock of another
- * epoch can't be released any more.
+ * Also returns the record KEYS[3]. With a token ARGV[4], it takes the lock KEYS[4]
+ * for ARGV[5] ms, unless the record is fresh and began after ARGV[6]. If another
+ * process has the lock, it returns the remaining milliseconds, and asks that
+ * process to publish the release. Locks of other epochs are ignored.
  */
 export const GET = new RedisScript(`${EPOCH}
 local text, left = redis.call("GET", KEYS[3]), redis.call("PTTL", KEYS[3])
@@ -132,9 +128,9 @@ return 1`;
 export const RELEASE = new RedisScript(`local lock = KEYS[1] ${UNLOCK}`);
 
 /**
- * Stores ARGV[7] under KEYS[3] for ARGV[6] ms, unless there is a record that
- * began later. ARGV[4] and [5] are the epoch and number of the new one. KEYS[2]
- * is meta. Then it releases the lock KEYS[1].
+ * Stores ARGV[7] under KEYS[3] for ARGV[6] ms, unless the present record began
+ * later. ARGV[4] and [5] are the epoch and number of the new one. KEYS[2] is meta.
+ * Then it releases the lock KEYS[1].
  */
 export const SET = new RedisScript(`
 local lock, meta, key = KEYS[1], KEYS[2], KEYS[3]
@@ -147,7 +143,7 @@ if redis.call("HGET", meta, "epoch") == ARGV[4] then
 end
 ${UNLOCK}`);
 
-/** Drops the record KEYS[2], and releases the lock KEYS[1]. */
+/** Deletes the record KEYS[2], and releases the lock KEYS[1]. */
 export const DELETE = new RedisScript(`
 local lock = KEYS[1]
 redis.call("DEL", KEYS[2])
@@ -155,8 +151,8 @@ ${UNLOCK}`);
 
 /**
  * Assigns the next number to each scope, from ARGV[6] on. ARGV[4] is the maximum
- * of scopes, [5] the channel. Returns what the others had invalidated before,
- * and the number before the first new one.
+ * number of scopes, [5] the channel. Returns earlier invalidations by others, and
+ * the number before the first new one.
  */
 export const INVALIDATE = new RedisScript(`${EPOCH}
 local list, max, skip = changes(), tonumber(ARGV[4]), 5

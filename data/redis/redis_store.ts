@@ -5,16 +5,16 @@
  *
  * @example A cache in Redis
  * ```ts
- * import { configureCache, revalidateTag, unstable_cache } from "@quartet/kit/data";
+ * import { cacheFunction, configureCache, revalidateTag } from "@quartet/kit/data";
  * import { createRedisStore } from "@quartet/kit/data/redis";
  * import { createClient } from "redis";
  *
- * // The store opens its own connections when it is first used.
+ * // The store opens its own connections at its first use.
  * const client = createClient({ url: "redis://127.0.0.1:6379" });
  * configureCache({ store: createRedisStore({ client, name: "shop" }) });
  *
- * const listPosts = unstable_cache(
- *   () => Promise.resolve(["hello"]),
+ * const listPosts = cacheFunction(
+ *   () => ["hello"],
  *   ["posts"],
  *   { tags: ["post"], revalidate: 60 },
  * );
@@ -56,14 +56,14 @@ export type { CacheStore, MemoryStoreOptions, RedisClient, SharedStoreOptions };
 export interface RedisStoreOptions extends SharedStoreOptions {
   /**
    * A client of `npm:redis` 5 or 6 or of `npm:ioredis`, also for Sentinel or a
-   * cluster. The store opens two connections of its own with the same settings,
-   * when it is first used, and opens them anew when they break. So the client
-   * needn't be connected, except `createSentinel()` of `npm:redis` 5.
+   * cluster. At its first use, the store opens two connections of its own with the
+   * client's settings. It replaces them when they break. You needn't connect the
+   * client, unless it comes from `createSentinel()` of `npm:redis` 5.
    */
   readonly client: RedisClient;
   /**
-   * How long Redis may take to answer, in seconds, 24 days at most. After that,
-   * the connections count as lost. Default: 1.
+   * How long Redis may take to answer, in seconds, at most 24 days. After that,
+   * the connections are replaced. Default: 1.
    */
   readonly timeout?: number;
 }
@@ -79,29 +79,31 @@ const REDIS_STORE: OptionRules<RedisStoreOptions> = {
 export interface RedisStore extends CacheStore, AsyncDisposable {
   /** Rejects if Redis can't be reached. For readiness. */
   ping(): Promise<void>;
-  /** Closes the connections. The cache's `close()` does it as well. */
+  /** Closes the connections. The cache's `close()` also does this. */
   close(): Promise<void>;
 }
 
 /**
  * Creates a store in Redis, with the memory of this process in front.
  *
- * A hit in memory costs no round trip. An invalidation is known to the other
- * processes about as soon as Redis has it, and one computation runs at a time
- * among all processes. Values must be data: values as in JSON, `undefined`,
- * `bigint`, `Date`, `Map`, `Set`, `RegExp`, `URL`, bytes and typed arrays. One
- * that isn't is kept in memory only, and the cache's `onError` hears of it.
+ * A hit in memory takes no round trip. Other processes learn of an invalidation
+ * within milliseconds, and one computation of a key runs at a time among all of
+ * them.
+ *
+ * Values must be data: JSON values, `undefined`, `bigint`, `Date`, `Map`, `Set`,
+ * `RegExp`, `URL`, bytes and typed arrays. Other values stay in memory, and the
+ * cache's `onError` is called.
  *
  * While Redis is away, each process goes on with its memory and its own
- * invalidations, for `maxStaleness` at most. After that, it computes, and keeps
- * values for no longer than that. When Redis is back, the processes first
- * exchange what they have missed. If Redis was restarted meanwhile, or replaced,
- * it may have lost something, so everything from before is invalid.
+ * invalidations for `maxStaleness`. After that, it computes, and keeps values for
+ * no longer than that. When Redis is back, the processes first exchange the
+ * invalidations that they missed. If Redis was restarted or replaced, it may have
+ * lost some, so all earlier values are invalid.
  *
  * All keys of a store have one hash tag, `{name}`, so a cluster keeps each store
  * on one shard.
  *
- * @param options The client, and how much to keep.
+ * @param options The client, the name of the cache, and its limits.
  * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example

@@ -1,12 +1,12 @@
 /**
- * A place in the order of all invalidations.
+ * A position in the order of all invalidations.
  *
- * Numbers count up within an epoch. A store that has lost data, or may have,
- * begins a new epoch, and nothing from before it is valid: numbers that were
- * lost would be given again, and a value from before could pass for a new one.
+ * Numbers increase within an epoch. A store that may have lost data starts a new
+ * epoch, and everything from before is invalid. Otherwise lost numbers would be
+ * assigned again, and an old value could look new.
  */
 export interface Position {
-  /** Names the epoch; no two have the same name. */
+  /** The unique name of the epoch. */
   readonly epoch: string;
   /** The number of the last invalidation. */
   readonly number: number;
@@ -15,42 +15,41 @@ export interface Position {
 /** The invalidations since a position, and the new position. */
 export interface Changes extends Position {
   /**
-   * The scopes, as `namesOf` spells them, and the number of the last
-   * invalidation of each, in ascending order. All of them, if the epoch is not
-   * the one that was asked with.
+   * The scopes, as `namesOf` spells them, with the number of the last invalidation
+   * of each, in ascending order. In another epoch, all scopes.
    */
   readonly scopes: readonly (readonly [name: string, number: number])[];
-  /** Whether these are not all. */
+  /** Whether there are more. */
   readonly more: boolean;
 }
 
-/** A record, as it is kept beyond memory. Times are in milliseconds. */
+/** A record, as it is stored behind memory. Times are in milliseconds. */
 export interface SharedEntry {
   /** The epoch that it began in. */
   readonly epoch: string;
   /** The number of the last invalidation when its computation began. */
   readonly began: number;
-  /** For how long after it was kept it is fresh. */
+  /** How long it is fresh after it was stored. */
   readonly freshFor: number;
-  /** For how long after it was kept it is of use. */
+  /** How long it is usable after it was stored, also as a stale value. */
   readonly keepFor: number;
   /** Everything else, as text. */
   readonly text: string;
 }
 
-/** A record that was found, some time after it was kept. */
+/** A record that was read. */
 export interface FoundEntry extends SharedEntry {
-  /** How long it has been kept, in milliseconds. */
+  /** Time since it was stored, in milliseconds. */
   readonly age: number;
 }
 
 /** The lock that a process asks for together with a record. */
 export interface LockRequest {
-  /** Identifies the lock; nobody has used it. */
+  /** The unique id of the lock. */
   readonly token: string;
   /**
-   * A record is of no use if it began with this number or before. If it is of no
-   * use, or isn't fresh, the key is locked.
+   * Records that began with this number or before are unusable. If the record is
+   * unusable or isn't fresh, the key is locked.
    */
   readonly outdated: number;
 }
@@ -65,13 +64,10 @@ export interface Reading {
   readonly released?: Promise<void> | undefined;
 }
 
-/**
- * How long a record is stored behind memory at most, in milliseconds. Records
- * that nobody reads have to go some time.
- */
+/** Maximum time that a record is stored behind memory, in milliseconds. */
 export const MAX_KEPT = 30 * 24 * 3_600_000;
 
-/** Returns for how many milliseconds a record is stored. */
+/** Returns the milliseconds that a record is stored. */
 export function storedFor({ keepFor }: SharedEntry): number {
   return Math.min(Math.ceil(keepFor), MAX_KEPT);
 }
@@ -84,15 +80,16 @@ export interface Backend {
   /** Returns the invalidations since a position. */
   ask(since: Position): Promise<Changes>;
   /**
-   * Reads a record, and the invalidations since a position. With a request, it
-   * may also lock the key, all at one moment.
+   * Reads a record, and the invalidations since a position. With a request, it may
+   * also lock the key, in the same atomic operation.
    */
   get(key: string, since: Position, request?: LockRequest): Promise<Reading>;
   /**
-   * Stores a record, unless there is one that began later. It may be invalid
-   * already, if its process doesn't know all invalidations yet. Readers compare
-   * the number that it began with. Without a record, the present one is
-   * deleted. Either way, the key's lock with this token is released.
+   * Stores a record, unless the present one began later. Without a record, deletes
+   * the present one. Either way, releases the key's lock with this token.
+   *
+   * The record may already be invalid, if its process doesn't know all
+   * invalidations. Readers check the number that it began with.
    */
   set(
     key: string,
@@ -103,8 +100,8 @@ export interface Backend {
   invalidate(scopes: readonly string[], since: Position): Promise<Changes>;
   /** Releases the lock with this token. */
   release(key: string, token: string): Promise<void>;
-  /** Called at intervals, while the store can be reached. */
+  /** Called at intervals while the store can be reached. */
   tidy?(): Promise<void>;
-  /** Stops all work in the background. */
+  /** Stops all background work. */
   close(): Promise<void>;
 }

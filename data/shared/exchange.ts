@@ -9,7 +9,7 @@ import { EVERYTHING, namesOf } from "./invalidation_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
 import { Trust } from "./trust.ts";
 
-/** Maximum scopes to send. More become everything. */
+/** Maximum scopes to send. Beyond, everything is invalidated. */
 const MAX_UNSENT = 10_000;
 
 /** Options of an {@linkcode Exchange}. Times are in milliseconds. */
@@ -29,8 +29,8 @@ export interface ExchangeOptions {
 }
 
 /**
- * The invalidations that a process exchanges with others: what they don't know
- * of yet, what this process knows, and whether that is recent enough.
+ * Exchanges invalidations with other processes. Knows which of its own the others
+ * lack, and whether its knowledge of theirs is recent enough.
  */
 export class Exchange {
   /** The numbers of this process. */
@@ -56,7 +56,7 @@ export class Exchange {
     this.#backend = open(this);
   }
 
-  /** How much of what the others did is known here. */
+  /** The latest known position of the others. */
   get position(): Position {
     return this.numbers.position;
   }
@@ -66,7 +66,7 @@ export class Exchange {
     return this.#unsent.size > 0 || this.#sending.size > 0;
   }
 
-  /** Returns the backend. From its first use on, the process keeps in touch. */
+  /** Returns the backend. Its first use starts the exchange. */
   use(): Backend {
     if (this.#isClosed) {
       throw new Error("Cannot use the cache's store: it is closed");
@@ -80,13 +80,13 @@ export class Exchange {
     return this.#backend;
   }
 
-  /** Stops trusting memory if nothing was heard for too long. */
+  /** Stops trusting memory after too long without an answer. */
   checkTrust(): void {
     if (this.#trust.isOver()) this.numbers.doubt();
   }
 
   /**
-   * Learns of all invalidations so far, or stops trusting memory.
+   * Fetches all invalidations so far. On failure, stops trusting memory.
    *
    * @param timeout How long that may take, in milliseconds.
    */
@@ -108,7 +108,7 @@ export class Exchange {
     await this.#send();
   }
 
-  /** Exchanges invalidations with the others, in a round that begins from now. */
+  /** Exchanges invalidations with the others, in a round that starts after this. */
   sync(): Promise<void> {
     return this.#rounds.run();
   }
@@ -124,7 +124,7 @@ export class Exchange {
   }
 
   /**
-   * Notes what the others have invalidated.
+   * Records the others' invalidations.
    *
    * @param since A time before they were asked.
    */

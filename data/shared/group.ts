@@ -1,18 +1,18 @@
 /**
- * A task for many callers. Calls that come while it runs share the next run, so
- * each call sees a run that began after it.
+ * Coalesces calls of a task. Calls during a run share the next run, so each call
+ * gets a run that started after it.
  */
 export class Group {
   readonly #task: () => Promise<void>;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** Creates a group that hasn't run. */
+  /** Creates a group. */
   constructor(task: () => Promise<void>) {
     this.#task = task;
   }
 
-  /** Resolves, or rejects, with a run that begins now or later. */
+  /** Settles with a run that starts now or later. */
   run(): Promise<void> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#start();

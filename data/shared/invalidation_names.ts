@@ -12,7 +12,7 @@ export const EVERYTHING = "*";
 
 const KINDS = { t: "tags", p: "paths", x: "prefixes", k: "keys" } as const;
 
-/** Returns the names of scopes. Everything includes all others. */
+/** Returns the names of scopes. The name of everything replaces all others. */
 export function namesOf(what: Invalidation): string[] {
   if (what.all === true) return [EVERYTHING];
   return Object.entries(KINDS).flatMap(([letter, kind]) =>
@@ -20,7 +20,7 @@ export function namesOf(what: Invalidation): string[] {
   );
 }
 
-/** Returns the scope of a name, or none if its kind is unknown. */
+/** Returns the scope of a name, or an empty one if its kind is unknown. */
 export function invalidationOf(name: string): Invalidation {
   if (name[0] === EVERYTHING) return { all: true };
   const kind = KINDS[name[0] as keyof typeof KINDS];

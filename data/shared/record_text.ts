@@ -1,5 +1,5 @@
 /**
- * Records as text that keeps the types of their values.
+ * Encodes records as text that keeps the types of their values.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { CacheError } from "../error.ts";
 import type { CacheRecord } from "../store.ts";
 import { VIEWS } from "../views.ts";
 
-/** The content of a record as text. The end is left out where it is absent. */
+/** The content of a record as text. Absent elements at the end are left out. */
 type Content = readonly [
   value: unknown,
   tags?: readonly string[] | undefined,
@@ -67,8 +67,8 @@ export function readRecord(key: string, text: string): Written {
 }
 
 /**
- * A view of a part of its buffer brings only that part along. The rest may be
- * anybody's: Node's `Buffer` cuts small ones out of one that all share.
+ * Encodes a view without the rest of its buffer, which may be unrelated data:
+ * Node's small `Buffer`s share one.
  */
 function cutOut(value: unknown): readonly [string, ArrayBuffer] | undefined {
   if (!ArrayBuffer.isView(value)) return undefined;
@@ -84,6 +84,6 @@ function describe(value: unknown): string {
   if (typeof value !== "object" || value === null) return `a ${typeof value}`;
   const name = Object.getPrototypeOf(value)?.constructor?.name;
   return !name || name === "Object"
-    ? "an object with other things than data"
+    ? "an object that isn't plain data"
     : `an instance of ${name}`;
 }

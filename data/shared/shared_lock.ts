@@ -8,7 +8,7 @@ export class SharedLock implements Lock {
   readonly #key: string;
   #released: Promise<void> | undefined;
 
-  /** Creates a lock that nobody holds yet. */
+  /** Creates a lock that isn't held yet. */
   constructor(backend: Backend, key: string) {
     this.#backend = backend;
     this.#key = key;

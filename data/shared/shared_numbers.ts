@@ -7,18 +7,18 @@ import type { Changes, Position } from "./backend.ts";
 import { EVERYTHING, invalidationOf } from "./invalidation_names.ts";
 
 /**
- * How much one invalidation that the others don't know of yet counts. As long
- * as fewer than 16,384 of them come together, all numbers below 2^39 are exact.
+ * The step between invalidations that the others don't know of yet. With fewer than
+ * 16,384 of them, all numbers below 2^39 are exact.
  */
 const STEP = 2 ** -14;
 
 /**
  * Records the invalidations of all processes in the log of this one.
  *
- * The log's numbers are the shared ones plus a base. An invalidation of this
- * process holds here at once, before it has a number that all know. It gets
- * one between the last known and the next, so that what begins now is newer,
- * and yet older than whatever the others have invalidated in the meantime:
+ * The log's numbers are the shared numbers plus a base. An invalidation by this
+ * process takes effect at once, before it has a shared number. Until then it gets
+ * a number between the last shared one and the next. So computations that start
+ * after it are newer, but older than unknown invalidations by others:
  *
  * ```
  *   shared      7                               8
@@ -27,8 +27,8 @@ const STEP = 2 ** -14;
  *                     tag a   tag b, not confirmed yet
  * ```
  *
- * A new epoch gets a base that puts all of its numbers after all that there
- * were, and everything from before counts as invalid.
+ * In a new epoch, the base exceeds all earlier numbers, and everything from before
+ * is invalid.
  */
 export class SharedNumbers {
   readonly #log: InvalidationLog;
@@ -37,28 +37,28 @@ export class SharedNumbers {
   #known = 0;
   #isDoubtful = false;
 
-  /** Begins without an epoch: nothing is known of the others. */
+  /** Starts without an epoch: nothing is known of the others. */
   constructor(log: InvalidationLog) {
     this.#log = log;
   }
 
-  /** How much of what the others did is known here. */
+  /** The latest known position of the others. */
   get position(): Position {
     return { epoch: this.#epoch, number: this.#known };
   }
 
-  /** Notes what only this process knows. */
+  /** Records an invalidation that only this process knows. */
   note(what: Invalidation): void {
     const number = this.#log.sequence + STEP;
-    // Out of room. What is unknown to all others makes everything invalid.
+    // No numbers are left before the next shared one: invalidate everything.
     if (number >= this.#base + this.#known + 1) this.#rebase();
     else this.#log.invalidate(what, number);
   }
 
   /**
-   * Notes what the others know.
+   * Records shared invalidations.
    *
-   * @returns Whether everything is invalid that there was.
+   * @returns Whether all earlier records are invalid.
    */
   learn({ epoch, number, scopes, more }: Changes): boolean {
     const isNew = epoch !== this.#epoch;
@@ -81,42 +81,42 @@ export class SharedNumbers {
   }
 
   /**
-   * A number as the others know it, or one that is too small, which only costs
-   * a computation. Nothing if it is from before the epoch.
+   * Returns the shared number of a local one, or a smaller one, which only costs a
+   * computation. `undefined` if it is from before the epoch.
    */
   toShared(number: number): number | undefined {
     const shared = Math.floor(number - this.#base);
     return shared < 1 ? undefined : shared;
   }
 
-  /** A number of the others, as this process knows it. */
+  /** Returns the local number of a shared one. */
   toLocal(number: number): number {
     return this.#base + number;
   }
 
-  /** Whether a record is known to be invalid. Not if memory is only in doubt. */
+  /** Whether a record is known to be invalid, unlike one that is only in doubt. */
   isInvalid(record: Dependencies): boolean {
     return !this.#isDoubtful && !this.#log.isValid(record);
   }
 
-  /** Treats everything that began so far as invalid until {@linkcode trust}. */
+  /** Treats everything so far as invalid until {@linkcode trust}. */
   doubt(): void {
-    // Computations that begin now get a higher number.
+    // Computations that start now get a higher number.
     this.note({});
     this.#log.trustFrom(this.#log.sequence);
     this.#isDoubtful = true;
   }
 
-  /** Ends the doubt: what this process knows is all there is to know. */
+  /** Ends the doubt, because all invalidations are known. */
   trust(): void {
     this.#log.trustFrom(0);
     this.#isDoubtful = false;
   }
 
   /**
-   * Puts all numbers to come after all that there are here. What the others have
-   * with the last known number is invalid as well: they can't know of what was
-   * only known here.
+   * Raises the base, so that all further numbers exceed the present ones. Shared
+   * records with the last known number become invalid too, because they don't
+   * reflect invalidations that only this process knew.
    */
   #rebase(): void {
     const next = Math.ceil(this.#log.sequence) + 1;

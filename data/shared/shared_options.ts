@@ -22,25 +22,25 @@ export const SHARED_STORE = {
 /** Options that all shared stores have. The limits apply to memory. */
 export interface SharedStoreOptions extends MemoryStoreOptions {
   /**
-   * The name of the cache. Stores of the same name share their records. No other
-   * application that uses the same database may have it.
+   * The name of the cache. Stores with the same name share their values, so each
+   * application needs its own.
    */
   readonly name: string;
   /**
-   * How long one process may keep the others waiting that want the same value,
-   * in seconds, 24 days at most. Then they compute it themselves. Default: 10.
+   * How long other processes wait for a computation, in seconds, at most 24 days.
+   * After that, they compute the value themselves. Default: 10.
    */
   readonly lockTime?: number;
   /**
-   * How long a process uses its memory without having heard from the store, in
-   * seconds. After that, it computes, and keeps a value in memory for no longer
-   * than this. `Infinity`: it goes on with its memory. Default: 3.
+   * How long a process uses its memory without contact to the store, in seconds.
+   * After that, it computes, and keeps values in memory for no longer than this.
+   * `Infinity`: it keeps using its memory. Default: 3.
    */
   readonly maxStaleness?: number;
   /**
-   * Whether each hit in memory first asks the store for invalidations. After
-   * `await revalidateTag()` in one process, no other process gives an old value
-   * then. Otherwise, it may do so for some milliseconds. Default: `false`.
+   * Whether each hit in memory first asks the store for invalidations. Then no
+   * process serves an old value after `await revalidateTag()` in another one.
+   * Otherwise it may do so for some milliseconds. Default: `false`.
    */
   readonly strict?: boolean;
   /** The clock, as in the cache. Default: `Date.now`. */

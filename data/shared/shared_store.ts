@@ -10,11 +10,11 @@ import type { SharedStoreOptions } from "./shared_options.ts";
 /**
  * A store that processes share: memory in front, a backend behind.
  *
- * A record from the backend comes with all that was invalidated before it was
- * looked for, so that it can be judged. A record in memory is judged by what
- * this process has heard so far. If it has heard nothing for `maxStaleness`, no
- * record in memory is valid that began before. Once the backend can be reached
- * again, the process first learns all that it missed, and memory is valid again.
+ * A record from the backend comes with all invalidations before it was read. A
+ * record in memory is checked against the invalidations that this process knows.
+ * After `maxStaleness` without contact to the backend, records in memory aren't
+ * valid. Once the backend can be reached again, the process first fetches the
+ * invalidations that it missed. Then memory is valid again.
  */
 export class SharedStore extends MemoryStore {
   readonly #now: () => number;
@@ -71,7 +71,7 @@ export class SharedStore extends MemoryStore {
       }
       if (isLocked) return { lock };
       if (released !== undefined) return { released };
-      // The backend took this record for one that may be of use.
+      // The backend considered this record usable.
       outdated = entry!.began;
     }
   }
@@ -121,7 +121,7 @@ export class SharedStore extends MemoryStore {
     return this.close();
   }
 
-  /** Records that began with this number or before are known to be invalid. */
+  /** Returns the highest number that is known to be invalid for a key. */
   #outdated(key: string): number {
     const { numbers } = this.#exchange;
     const own = super.peek(key);
@@ -130,7 +130,7 @@ export class SharedStore extends MemoryStore {
       : numbers.toShared(own.began) ?? 0;
   }
 
-  /** Asks the backend, and learns what was invalidated before it answered. */
+  /** Reads from the backend, and records the invalidations that it reports. */
   async #read(key: string, request?: LockRequest): Promise<Reading> {
     const exchange = this.#exchange;
     await exchange.beforeReading();
@@ -151,13 +151,13 @@ export class SharedStore extends MemoryStore {
     return reading;
   }
 
-  /** Moves a record of the backend to memory. */
+  /** Copies a record from the backend to memory. */
   #take(key: string, { entry }: Reading): CacheRecord | undefined {
     const { isAhead, position: { epoch } } = this.#exchange;
     // Something was invalidated here while the backend was asked.
     if (isAhead || entry?.epoch !== epoch) return undefined;
     const record = this.#recordOf(key, entry);
-    // One of this process may have been kept while the backend was asked.
+    // This process may have stored one while the backend was asked.
     const own = super.peek(key);
     if (own === undefined || own.began <= record.began) super.set(key, record);
     return record;
@@ -176,8 +176,8 @@ export class SharedStore extends MemoryStore {
 }
 
 /**
- * Returns a key that UTF-8 can represent. Lone surrogates would all become the
- * same; no key of the cache begins like the escaped ones.
+ * Returns a key that UTF-8 can represent, because all lone surrogates become the
+ * same there. No other key of the cache begins like the escaped ones.
  */
 function placeOf(key: string): string {
   return key.isWellFormed() ? key : `\0s${JSON.stringify(key)}`;

@@ -1,6 +1,6 @@
 /**
- * For how long memory is trusted: until `maxStaleness` after the process last
- * knew of all invalidations. It costs one look at the clock.
+ * Trusts memory until `maxStaleness` after the process last knew all invalidations.
+ * A check only reads the clock.
  *
  * ```
  *   asked, all known   asked again          cut off
@@ -14,7 +14,7 @@ export class Trust {
   #since = -Infinity;
 
   /**
-   * Creates a trust that is over.
+   * Creates a trust that has expired.
    *
    * @param ms How long it lasts, in milliseconds.
    */
@@ -23,17 +23,17 @@ export class Trust {
     this.#now = now;
   }
 
-  /** Begins anew with a time at which all was known. */
+  /** Renews it from a time at which all invalidations were known. */
   renew(since: number): void {
     this.#since = since;
   }
 
-  /** Whether it is over. Then it begins anew: the caller drops what was known. */
+  /** Whether it has expired. If so, it is renewed: the caller drops its memory. */
   isOver(): boolean {
     if (this.#ms === Infinity) return false;
     const time = this.#now();
     const age = time - this.#since;
-    // Negative after the clock was put back.
+    // Negative after the system clock moved backwards.
     if (age >= 0 && age < this.#ms) return false;
     this.#since = time;
     return true;

@@ -267,7 +267,7 @@ Deno.test("unstable_cache() rejects arguments that aren't data and names the pos
     [[new Map([["a", new Point()]])], "argument 1 value 0 must"],
     [[new Map([[new Point(), 1]])], "argument 1 key 0 must"],
     [[new Set([1, () => {}])], "argument 1 item 1 must"],
-    [[{ [Symbol("s")]: 1 }], "a symbol for a name"],
+    [[{ [Symbol("s")]: 1 }], "a symbol as a key"],
     [[new Table()], "received an instance of"],
     [[new List()], "received an instance of"],
     [[Object.create({ inherited: 1 })], "must be data"],

@@ -240,7 +240,7 @@ Deno.test("The handler answers 503 without details if other processes weren't no
   assertEquals(await response.json(), {
     error: {
       code: "REVALIDATION_FAILED",
-      message: "Not every server could be told; send this again",
+      message: "The cache's store can't be reached; retry later",
     },
   });
   assertEquals(errors.length, 1);

@@ -39,7 +39,7 @@ Deno.test("createKvStore() rejects invalid options", async () => {
   const name = "shop";
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const cases: readonly (readonly [any, string])[] = [
-    [{ name }, "kv must be what Deno.openKv() gives, received undefined"],
+    [{ name }, "kv must be a database from Deno.openKv(), received undefined"],
     [{ name, kv: "cache.db" }, 'received "cache.db"'],
     [{ kv }, "name must be a non-empty string, received undefined"],
     [{ kv, name: "" }, "name must be a non-empty string"],

@@ -196,7 +196,7 @@ async function refusesRecursion(call: () => Promise<unknown>, key: string) {
     error.message,
     `Cannot compute ${
       JSON.stringify(key)
-    }: it must not wait for its own result, and its function does`,
+    }: the function waits for its own result`,
   );
 }
 

@@ -189,7 +189,7 @@ export function testSharedStore(
         [nested(100_000), "received something nested too deeply"],
         [
           { [Symbol("s")]: 1 },
-          "received an object with other things than data",
+          "received an object that isn't plain data",
         ],
       ];
       for (const [value, message] of cases) {
