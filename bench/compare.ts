@@ -1,29 +1,29 @@
 /**
- * Side-by-side benchmarks: the candidates take turns in one process, so that
- * whatever else the machine does hits all of them, and medians are compared.
+ * Side-by-side benchmarks. The candidates take turns in one process, so other
+ * work on the machine affects all of them. Medians are compared.
  *
  * @module
  */
 
-/** What one candidate took, in nanoseconds an operation. */
+/** The time of one candidate, in nanoseconds per operation. */
 export interface Measurement {
   readonly name: string;
   readonly median: number;
-  /** Compared with the first candidate. */
+  /** The ratio to the first candidate's time. */
   readonly ratio: number;
 }
 
-/** How long to measure. */
+/** The length of a measurement. */
 export interface CompareOptions {
-  /** Operations that one call of a candidate does. Default 1. */
+  /** Operations in one call of a candidate. Default: 1. */
   readonly operations?: number;
-  /** Turns that each candidate gets. Default 101. */
+  /** Turns of each candidate. Default: 101. */
   readonly turns?: number;
-  /** Calls in a turn. Default 10. */
+  /** Calls in a turn. Default: 10. */
   readonly calls?: number;
 }
 
-/** Measures candidates; the first one is what the others are compared with. */
+/** Measures candidates, and compares them with the first one. */
 export async function compare(
   candidates: Readonly<Record<string, () => unknown>>,
   options: CompareOptions = {},
@@ -33,7 +33,7 @@ export async function compare(
   const samples = new Map<string, number[]>(
     entries.map(([name]) => [name, []]),
   );
-  // The first tenth warms up.
+  // The first tenth is a warm-up.
   for (let turn = -Math.ceil(turns / 10); turn < turns; turn++) {
     for (const [name, run] of entries) {
       const begin = performance.now();
@@ -73,15 +73,15 @@ export function print(
   }
 }
 
-/** The middle of a list of numbers. */
+/** Returns the median of numbers. */
 export function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
 /**
- * Prints throughputs, and their ratios to those of some of the candidates. A
- * ratio is the median of the rounds' ratios, since a round's candidates share
- * the state of the machine.
+ * Prints throughputs, and their ratios to some of the candidates. A ratio is
+ * the median of the rounds' ratios, because the candidates of a round share the
+ * state of the machine.
  */
 export function printRates(
   title: string,
@@ -107,7 +107,7 @@ export function printRates(
   }
 }
 
-/** The median ratio of two candidates' rounds. */
+/** Returns the median ratio of two candidates' rounds. */
 export function ratioOf(
   values: readonly number[],
   references: readonly number[],

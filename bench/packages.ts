@@ -1,7 +1,7 @@
 /**
- * Packages for tools that know nothing of Deno's cache, such as esbuild and
- * the TypeScript compiler: a folder with a `node_modules`, in the versions
- * that this repository has pinned.
+ * Packages for tools that don't know Deno's cache, such as esbuild and the
+ * TypeScript compiler. They're in a folder with a `node_modules`, with the
+ * versions that this repository pins.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import map from "../import_map.json" with { type: "json" };
 /** The root of the repository. */
 export const ROOT = new URL("..", import.meta.url);
 
-/** A folder with packages; it is gone at the end of the block that made it. */
+/** A folder with packages. It's deleted at the end of its block. */
 export interface Packages extends AsyncDisposable {
   /** The path of the folder. */
   readonly path: string;
 }
 
-/** Makes a folder with packages that `import_map.json` names. */
+/** Creates a folder with packages that `import_map.json` names. */
 export async function installPackages(
   names: readonly (keyof typeof map.imports)[],
 ): Promise<Packages> {

@@ -1,7 +1,7 @@
 /**
- * Runs the benchmarks, each in a process of its own: all of them, or those
- * whose path begins with an argument, such as `trace` or `trace/spans`. Arguments
- * after `--` go to the benchmarks themselves.
+ * Runs the benchmarks, each in its own process. Without arguments it runs all.
+ * An argument such as `trace` or `trace/spans` selects benchmarks by the start
+ * of their path. Arguments after `--` go to the benchmarks.
  *
  * @module
  */

@@ -1,18 +1,18 @@
 /**
- * Throughput over HTTP: servers in processes of their own, driven in turns by
- * `wrk` with 32 connections.
+ * Throughput over HTTP: servers in separate processes, loaded in turns by `wrk`
+ * with 32 connections.
  *
  * @module
  */
 
-/** A server in a process of its own, until the end of the block. */
+/** A server in its own process. It's killed at the end of its block. */
 export interface BenchServer extends AsyncDisposable {
   readonly name: string;
   /** The origin, such as `http://127.0.0.1:8000`. */
   readonly base: string;
 }
 
-/** Starts a file that prints the port it listens on. */
+/** Starts a file that prints its port. */
 export async function startServer(
   name: string,
   file: URL,
@@ -32,7 +32,7 @@ export async function startServer(
       try {
         process.kill();
       } catch {
-        // It failed, and has said so.
+        // The server failed and has printed why.
       }
       await process.stdout.cancel();
       await process.status;
@@ -40,16 +40,16 @@ export async function startServer(
   };
 }
 
-/** What a server is asked. */
+/** A request to measure, and its server. */
 export interface Load {
-  /** The name of the server in the table. */
+  /** The server's name in the table. */
   readonly name: string;
   readonly url: string;
   /** More arguments for `wrk`, such as headers. */
   readonly args?: readonly string[];
 }
 
-/** Measures requests a second: one figure for each load and round of 1 s. */
+/** Measures requests per second: one figure for each load and round of 1 s. */
 export async function measureInTurns(
   loads: readonly Load[],
   rounds: number,

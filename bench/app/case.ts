@@ -1,6 +1,6 @@
 /**
- * A case that the host is measured with: the same small server made with the
- * kit, with other libraries, by hand ("bare"), and with the floor.
+ * A benchmark case of the host: the same small server created with the kit,
+ * with other libraries, by hand ("bare"), and with the floor.
  *
  * @module
  */
@@ -17,22 +17,25 @@ export interface Candidate {
   readonly serve?: App["serve"];
 }
 
-/** Candidates by name, each made in a process of its own. */
+/** Candidates by name. Each runs in its own process. */
 export type Candidates = Readonly<Record<string, () => Candidate>>;
 
-/** One thing to measure. */
+/** A case to measure. */
 export interface Case {
   readonly title: string;
   readonly candidates: Candidates;
-  /** Path and query string, of all candidates or for each of them. */
+  /** Path and query string, for all candidates or by candidate. */
   readonly path: string | ((name: string) => string);
   /** The cookie of the request. */
   readonly cookie?: string;
-  /** The throughput that the kit should have, as a ratio to a candidate's. */
+  /** The throughput that the kit should reach, as a ratio to a candidate's. */
   readonly target: readonly [candidate: string, ratio: number];
 }
 
-/** The kit behind `Deno.serve`, as the others are, and by its own `serve()`. */
+/**
+ * Creates the kit's candidates: behind `Deno.serve`, as the others, and with
+ * its own `serve()`.
+ */
 export function kit(create: () => App): Candidates {
   return {
     "@quartet/kit": () => {
@@ -43,7 +46,7 @@ export function kit(create: () => App): Candidates {
   };
 }
 
-/** The same work without and with the floor. */
+/** Creates the same work without and with the floor. */
 export function byHand(work: Work): Candidates {
   return {
     "bare": () => ({ fetch: (request) => work(request, cutPath(request.url)) }),

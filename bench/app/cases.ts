@@ -28,7 +28,7 @@ function hello(): Case {
     path: "/",
     target: ["floor", 0.9],
     candidates: {
-      // Deno creates no request for a handler that has no parameter.
+      // Without a parameter, Deno creates no `Request` for the handler.
       "bare": () => ({ fetch: work }),
       "floor": () => ({
         fetch: createFloor((_, path) => path === "/" ? work() : notFound()),
@@ -66,7 +66,7 @@ function parameter(): Case {
   };
 }
 
-/** The floor here is around the kit's handler, not around the one by hand. */
+/** The floor is around the kit's handler here, not around the one by hand. */
 function rpc(): Case {
   const kitPeer = PEERS["@quartet/kit"]!;
   const names = ["bare", "Hono", "Elysia, zod", "Elysia, no-store"];

@@ -1,12 +1,12 @@
 /**
- * The floor of a host: what every request needs, by hand and in the least code.
+ * The floor of a host: the minimum that every request needs, in the least code.
  *
  * @module
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Answers a request whose path was cut out already. */
+/** Answers a request whose path is already extracted. */
 export type Work = (
   request: Request,
   path: string,
@@ -15,8 +15,8 @@ export type Work = (
 const storage = new AsyncLocalStorage<{ request: Request; path: string }>();
 
 /**
- * Runs a handler with a checked `Host`, the path and an async context. There
- * is no table of routes, no check of the method and no handling of errors.
+ * Runs a handler with a checked `Host`, the path and an async context. It has
+ * no route table, no method check and no error handling.
  */
 export function createFloor(
   work: Work,
@@ -31,10 +31,10 @@ export function createFloor(
 /** A name or an address, and a port (RFC 9112, section 3.2). */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** The last valid host, since most requests have the same one. */
+/** The last valid host, because most requests have the same one. */
 let lastHost: string | undefined;
 
-/** Whether `Host` is present and valid. Two of them arrive as `a, b`. */
+/** Whether `Host` is present and valid. Two headers arrive as `a, b`. */
 export function hasValidHost({ headers }: Request): boolean {
   const host = headers.get("host");
   if (host === null || host !== lastHost && !HOST.test(host)) return false;
@@ -42,14 +42,14 @@ export function hasValidHost({ headers }: Request): boolean {
   return true;
 }
 
-/** The path of an absolute URL. */
+/** Returns the path of an absolute URL. */
 export function cutPath(url: string): string {
   const start = url.indexOf("/", 8);
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** What code by hand answers at other paths. */
+/** The response of code by hand for other paths. */
 export function notFound(): Response {
   return new Response(null, { status: 404 });
 }

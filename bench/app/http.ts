@@ -1,9 +1,9 @@
 /**
- * Measures the throughput of the host over HTTP, beside bare `Deno.serve`, the
- * floor, Hono and Elysia. Needs `wrk` on the PATH.
+ * Measures the host's throughput over HTTP, compared with bare `Deno.serve`,
+ * the floor, Hono and Elysia. Needs `wrk` on the PATH.
  *
- * Run it with `deno task bench app/http`. Arguments of the file itself: the
- * number of rounds (default 7), and the cases (default: all of them).
+ * Run it with `deno task bench app/http`. Arguments of the file: the number of
+ * rounds (default 7), and the cases (default: all).
  *
  * @module
  */
@@ -41,7 +41,7 @@ async function measureCase(name: string, measured: Case): Promise<void> {
   console.log(`  kit / ${to}: ${ratio.toFixed(2)}, target ${atLeast}`);
 }
 
-/** Throws if the servers give different answers, with or without the cookie. */
+/** Throws if the servers answer differently, with or without the cookie. */
 async function checkAnswers(
   loads: readonly { readonly name: string; readonly url: string }[],
   cookie: string | undefined,
@@ -50,7 +50,7 @@ async function checkAnswers(
   for (const { name, url } of loads) {
     const response = await fetch(url, cookie ? { headers: { cookie } } : {});
     const text = await response.text();
-    // The kit's RPC has an envelope.
+    // The kit's RPC responses have an envelope.
     const value = /^{"ok":true,"data":(.*)}$/.exec(text)?.[1] ?? text;
     const anonymous = await fetch(url);
     await anonymous.body?.cancel();

@@ -1,13 +1,13 @@
 /**
- * Measures cold imports: how much longer a process takes that imports an entry
- * point and ends, than one that runs an empty script.
+ * Measures cold imports: the time of a process that imports an entry point and
+ * ends, less the time of one that runs an empty script.
  *
- * Each import is a fresh `deno run --cached-only` without type check. Deno's
- * code cache is on, as by default, and filled by two rounds that don't count.
+ * Each import is a new `deno run --cached-only` without type check. Deno's code
+ * cache is on, as by default. Two uncounted rounds fill it.
  *
- * Run it with `deno task bench app/imports`. Arguments of the file itself: the
- * number of rounds (default 15), and the root of another checkout to compare
- * with, as in `deno task bench app/imports -- 15 /path/to/other`.
+ * Run it with `deno task bench app/imports`. Arguments of the file: the number
+ * of rounds (default 15), and the root of another checkout to compare with, as
+ * in `deno task bench app/imports -- 15 /path/to/other`.
  *
  * @module
  */
@@ -15,7 +15,7 @@
 import map from "../../import_map.json" with { type: "json" };
 import { ROOT } from "../packages.ts";
 
-/** A script that imports one module, or none. */
+/** A script that imports at most one module. */
 interface Script {
   readonly root: string;
   readonly path: string;
@@ -23,7 +23,7 @@ interface Script {
   readonly times: number[];
 }
 
-/** The scripts of a checkout by what they import. */
+/** The scripts of a checkout by the module they import. */
 type Scripts = ReadonlyMap<string, Script>;
 
 const EMPTY = "an empty script";
@@ -36,7 +36,7 @@ try {
   const there = other === undefined
     ? undefined
     : await writeScripts(await Deno.realPath(other), "there");
-  // The two checkouts take turns at each entry point.
+  // The two checkouts take turns for each entry point.
   const all = Array.from(here, ([name, script]) => [script, there?.get(name)])
     .flat().filter((script) => script !== undefined);
   for (let round = -2; round < Number(rounds); round++) {
@@ -100,7 +100,7 @@ interface Module {
   }[];
 }
 
-/** Finds what an import loads: files, npm packages and modules of Node. */
+/** Returns what an import loads: files, npm packages and Node modules. */
 async function findModules({ root, path }: Script) {
   const { modules, roots }: { modules: Module[]; roots: string[] } = JSON.parse(
     await deno(root, "info", "--json", path),
@@ -110,7 +110,7 @@ async function findModules({ root, path }: Script) {
     module,
   ]));
   const loaded = new Set(roots);
-  // A set is iterated up to what is added meanwhile.
+  // Iterating a set also visits modules that the loop adds.
   for (const specifier of loaded) {
     for (
       const { code, isDynamic } of bySpecifier.get(specifier)?.dependencies ??
@@ -155,7 +155,7 @@ async function print(here: Scripts, there: Scripts | undefined): Promise<void> {
     if (there !== undefined) {
       const twin = there.get(name);
       const theirs = twin === undefined ? 0 : timeAbove(there, twin);
-      // A ratio to less than that would be noise.
+      // A ratio to a smaller time would be noise.
       const ratio = theirs < 3 ? undefined : (time / theirs).toFixed(2);
       const files = twin && String((await findModules(twin)).files);
       cells.push((ratio ?? "-").padStart(7), (files ?? "-").padStart(9));
@@ -166,9 +166,9 @@ async function print(here: Scripts, there: Scripts | undefined): Promise<void> {
 }
 
 /**
- * The time of a script less that of the empty one. It compares the fastest
- * rounds, since whatever else the machine does only adds time: their spread is
- * less than half of the medians'.
+ * Returns the time of a script less the time of the empty one. It compares the
+ * fastest rounds, because other work on the machine only adds time. Their
+ * spread is less than half of the medians' spread.
  */
 function timeAbove(scripts: Scripts, { times }: Script): number {
   return Math.min(...times) - Math.min(...scripts.get(EMPTY)!.times);

@@ -1,6 +1,6 @@
 /**
- * A guarded route that tells whose session it is. The session is in a cookie, as
- * a JWT that each server has seen before.
+ * A guarded route that returns the session's user. The session is a JWT in a
+ * cookie that each server has seen before.
  *
  * @module
  */
@@ -55,7 +55,10 @@ export async function session(): Promise<Case> {
 
 const seen = new Map<string, Claims>();
 
-/** By hand: tokens are verified once, their expiry is checked every time. */
+/**
+ * The route by hand: each token is verified once, and its expiry is checked
+ * every time.
+ */
 function me(request: Request): Response | Promise<Response> {
   const cookies = request.headers.get("cookie") ?? "";
   const token = /(?:^|; )app\.session=([^;]+)/.exec(cookies)?.[1];
@@ -109,7 +112,7 @@ function createHono() {
     });
 }
 
-/** Elysia's plugin for JWT verifies with jose too. */
+/** Elysia's JWT plugin also verifies with jose. */
 function createElysia(headers: Record<string, string> = {}) {
   return new Elysia().headers(headers).get("/me", async (c) => {
     const claims = await verify(String(c.cookie[COOKIE]?.value));

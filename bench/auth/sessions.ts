@@ -1,6 +1,7 @@
 /**
- * What the session of a request costs, from its cookie to its fields, compared
- * with peers and with a floor: `crypto.subtle.verify` of the token's signature.
+ * Measures the time to read a request's session, from its cookie to its fields.
+ * Peers are compared with a floor: `crypto.subtle.verify` of the token's
+ * signature.
  *
  * Run it with `deno task bench auth/sessions`.
  *
@@ -18,7 +19,7 @@ import { compare, print } from "../compare.ts";
 
 const SECRET = "a secret of at least thirty-two bytes";
 const NAME = "app.session";
-/** More tokens than any processor's cache holds lines for. */
+/** More tokens than a processor's cache can hold. */
 const COUNT = 1_000;
 
 const bytes = new TextEncoder().encode(SECRET);
@@ -30,7 +31,7 @@ const key = await crypto.subtle.importKey(
   ["sign", "verify"],
 );
 
-/** A plugin whose provider lets everybody in. */
+/** Creates a plugin whose provider accepts everybody. */
 const createPlugin = (strategy: SessionStrategy = "jwt") =>
   createAuthPlugin({
     session: { secret: SECRET, strategy },
@@ -51,7 +52,7 @@ const users = Array.from({ length: COUNT }, (_, i) => ({
 
 const plugin = createPlugin();
 
-/** The cookie that a sign-in sets. */
+/** Signs in, and returns the cookie. */
 async function signIn(user: User): Promise<string> {
   const auth = await plugin.authenticate(new Request("http://localhost/"));
   await auth.signIn("all", user);
@@ -104,13 +105,13 @@ for (const user of users.slice(0, 100)) {
 const cookieOf = (request: Request) =>
   parse(request.headers.get("cookie")!, NAME)[NAME]!;
 
-/** The next of a list, over and over. */
+/** Returns the items of a list in turn, endlessly. */
 function cycle<T>(items: readonly T[]): () => T {
   let i = -1;
   return () => items[i = (i + 1) % items.length]!;
 }
 
-/** Runs it several times in one go, so that clock readings don't count. */
+/** Repeats a call, so that the clock readings don't count. */
 const times = (n: number, run: () => unknown) => {
   const next = run;
   return async () => {
@@ -193,7 +194,7 @@ print(
 );
 
 const fresh = (() => {
-  // Of other plugins each time, which have seen none of them.
+  // A new plugin each time, which has seen none of the tokens.
   let next = cycle(requests);
   let plugin = createPlugin();
   let count = 0;
@@ -226,7 +227,7 @@ print(
       () => crypto.subtle.sign("HMAC", key, signed[0]!.data),
     ),
     "kit": await (async () => {
-      // This strategy keeps no token, so it signs one whenever it is asked.
+      // This strategy stores no token and signs one on request.
       const plugin = createPlugin("cookie");
       const auth = await plugin.authenticate(new Request("http://localhost/"));
       await auth.signIn("all", users[0]! as User);

@@ -1,5 +1,5 @@
 /**
- * What a hit costs, compared with peers and with a floor: `Map.get` under a
+ * Measures a cache hit, compared with peers and with a floor: `Map.get` with a
  * `JSON.stringify` key.
  *
  * Run it with `deno task bench data/hits`.
@@ -23,7 +23,7 @@ import type { Post, Query } from "./peers.ts";
 const options = { maxAge: 60, tags: TAGS };
 
 for (const keys of [100, 10_000]) {
-  // In no order, as requests come.
+  // In random order, as in requests.
   const queries = Array.from(
     { length: keys },
     (_, i) => ({ id: (i * 7_919) % keys, locale: "en" }),
@@ -39,7 +39,7 @@ for (const keys of [100, 10_000]) {
     floor.set(JSON.stringify([query]), await load(query));
   }
 
-  /** Each candidate has a loop of its own, as in the program that uses it. */
+  /** Each candidate has its own loop, as in a program that uses it. */
   const loop = (look: (query: Query, i: number) => Promise<Post>) =>
     new Function(
       "look",
@@ -78,5 +78,5 @@ for (const keys of [100, 10_000]) {
     measured,
   );
 }
-// Some of them hold timers.
+// Some candidates keep timers running.
 Deno.exit(0);

@@ -1,6 +1,6 @@
 /**
- * What an invalidation costs when many entries belong to it, what an entry
- * takes in memory, and whether anything keeps a timer.
+ * Measures an invalidation of many entries, the memory of an entry, and whether
+ * anything keeps a timer.
  *
  * Run it with `deno task bench data/invalidate`.
  *
@@ -10,7 +10,7 @@
 import { createCache } from "@quartet/kit/data";
 import { medianOf } from "../compare.ts";
 
-/** Counts the timers that are set from here on. */
+/** Counts the timers set from here on. */
 let timers = 0;
 const { setTimeout: realSetTimeout } = globalThis;
 globalThis.setTimeout = ((...args: Parameters<typeof realSetTimeout>) => {
@@ -57,7 +57,7 @@ await time(
 );
 await time("everything, of 100,000", () => paths.revalidate({ all: true }));
 
-/** Memory in use, after a collection if `--expose-gc` offers one. */
+/** Returns the memory in use, after a garbage collection with `--expose-gc`. */
 function used(): number {
   (globalThis as { gc?: () => void }).gc?.();
   return Deno.memoryUsage().heapUsed;

@@ -1,10 +1,10 @@
 /**
- * A cache of one million keys and 100,000 tags in Redis: its memory, and the time
- * of a miss, of an invalidation, of a new process and of a strict hit. Needs
- * `redis-server` on the path.
+ * Measures a cache of one million keys and 100,000 tags in Redis: its memory,
+ * and the time of a miss, an invalidation, a new process and a strict hit.
+ * Needs `redis-server` on the PATH.
  *
- * Run it with `deno task bench data/million`, or with fewer keys:
- * `deno task bench data/million -- 100000`.
+ * Run it with `deno task bench data/million`, or with fewer keys: `deno task
+ * bench data/million -- 100000`.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { startRedis } from "../../tests/redis_server.ts";
 
 const KEYS = Number(Deno.args[0] ?? 1_000_000);
 const TAGS = 100_000;
-/** How many calls run at the same time while the store is filled. */
+/** Number of concurrent calls while the store is filled. */
 const WORKERS = 200;
 
 await using redis = await startRedis();
@@ -29,7 +29,7 @@ function open(options: Partial<RedisStoreOptions> = {}) {
   const store = createRedisStore({
     client,
     name: "shop",
-    // No key of the benchmark is found in memory by chance.
+    // With this limit, no key of the benchmark is in memory by chance.
     maxEntries: 1,
     timeout: 10,
     ...options,
@@ -37,7 +37,7 @@ function open(options: Partial<RedisStoreOptions> = {}) {
   return { store, cache: createCache({ store, storeTimeout: 10 }) };
 }
 
-/** A value as in an application: 100 bytes of JSON. */
+/** A typical value: 100 bytes of JSON. */
 const load = (i: number) => ({
   id: i,
   title: `Post ${i}`,
@@ -58,7 +58,7 @@ async function usedMemory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(text)![1]);
 }
 
-/** Times an operation, one after the other. */
+/** Measures operations one after another. */
 async function time(
   count: number,
   run: (i: number) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * What the cache is compared with, each set up as its documentation has it,
- * with 10,000 entries in memory and nothing behind.
+ * The peers of the cache, each set up as in its documentation, with 10,000
+ * entries in memory and no second level.
  *
  * @module
  */
@@ -14,19 +14,19 @@ import { createCache as createManager } from "cache-manager";
 import { LRUCache } from "lru-cache";
 import pMemoize from "p-memoize";
 
-/** What is looked up. */
+/** The argument of a look-up. */
 export interface Query {
   readonly id: number;
   readonly locale: string;
 }
 
-/** What is found. */
+/** The result of a look-up. */
 export interface Post {
   readonly id: number;
   readonly title: string;
 }
 
-/** What every candidate computes. */
+/** The computation of every candidate. */
 export function load({ id }: Query): Promise<Post> {
   return Promise.resolve({ id, title: `Post ${id}` });
 }
@@ -82,7 +82,7 @@ export function asyncCacheDedupe(query: Query): Promise<Post> {
   return dedupe.post(query);
 }
 
-/** p-memoize. It has neither tags nor a lifetime nor a bound. */
+/** p-memoize. It has no tags, no lifetime and no limit. */
 export const memoized: (query: Query) => Promise<Post> = pMemoize(load, {
   cacheKey: JSON.stringify,
 });

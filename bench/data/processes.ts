@@ -1,7 +1,8 @@
 /**
- * How long it takes until an invalidation of one process is known in another
- * one, over Redis and over Deno KV, and what a value costs that another process
- * has computed. Without `redis-server` on the path, over Deno KV only.
+ * Measures the time until an invalidation of one process is known in another,
+ * over Redis and over Deno KV, and the time to read a value that another
+ * process has computed. Without `redis-server` on the PATH, it measures Deno KV
+ * only.
  *
  * Run it with `deno task bench data/processes`.
  *
@@ -17,7 +18,7 @@ import { medianOf } from "../compare.ts";
 
 const ROUNDS = 300;
 
-/** The time, which all processes of a machine agree on. */
+/** A clock that all processes of a machine share. */
 const now = () => performance.timeOrigin + performance.now();
 
 async function openStore(place: string) {
@@ -36,10 +37,10 @@ else {
   await measure("Deno KV, asked each 50 ms", `${dir}/cache.db`);
   await Deno.remove(dir, { recursive: true });
 }
-// The databases stay open to the end.
+// The databases stay open until the end.
 Deno.exit(0);
 
-/** Says when it heard of something, each time. */
+/** Prints the time of each invalidation that it receives. */
 async function hear(place: string): Promise<void> {
   const store = await openStore(place);
   await store.get!("k");
@@ -73,7 +74,7 @@ async function measure(name: string, place: string): Promise<void> {
 
   const heard: number[] = [];
   for (let i = 0; i < ROUNDS; i++) {
-    // In no step with whatever goes on in the other one.
+    // A random delay, to stay out of step with the other process.
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
     const begin = now();
     await cache.revalidateTag("a");
@@ -91,7 +92,7 @@ async function measure(name: string, place: string): Promise<void> {
       const begin = now();
       await here.cached(`k${i}`, () => ({ id: i }), { maxAge: 60 });
       times.push(now() - begin);
-      // What follows the call is not waited for.
+      // Waits briefly for work that continues after the call.
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   }

@@ -1,8 +1,8 @@
 /**
- * Ten million mixed operations on a cache that is full: memory has to stay as
- * it is, and the counters have to agree. Fails if they don't.
+ * Runs ten million mixed operations on a full cache. Fails if its memory grows
+ * or its counters disagree.
  *
- * Run it with `deno task bench data/soak`; it takes about a minute.
+ * Run it with `deno task bench data/soak`. It takes about a minute.
  *
  * @module
  */
@@ -33,8 +33,8 @@ const fn = cache.unstable_cache(
 
 const begin = performance.now();
 for (let i = 0; i < OPERATIONS; i++) {
-  // Most calls ask for few keys, as programs do; the rest for five times more
-  // than there is room for.
+  // Most calls use few keys, as in programs. The rest use five times as many
+  // keys as fit into the cache.
   const n = random(10) < 7 ? random(2_000) : random(50_000);
   switch (random(40)) {
     case 0:

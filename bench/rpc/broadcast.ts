@@ -1,10 +1,10 @@
 /**
- * Many subscriptions in one process, each over a socket of its own, beside
- * pub/sub of `npm:redis` and a loop: the memory that each takes, how long a
- * message takes to reach them all, and how they come back after the server was
+ * Measures many subscriptions in one process, each over its own socket,
+ * compared with pub/sub of `npm:redis` and a loop: their memory, the time until
+ * a message has reached all of them, and their return after the server was
  * killed.
  *
- * Run it with `deno task bench rpc/broadcast`. Arguments of the file itself: the
+ * Run it with `deno task bench rpc/broadcast`. Arguments of the file: the
  * number of subscriptions (default 10,000), and the names of the candidates.
  *
  * @module
@@ -25,9 +25,9 @@ const NAMES = Deno.args.length > 1
 const MESSAGES = 40;
 /** Milliseconds between two messages. */
 const PAUSE = 500;
-/** Subscriptions that begin in 100 ms. */
+/** Number of subscriptions that begin every 100 ms. */
 const BATCH = 100;
-/** Milliseconds after which subscriptions that are away are given up. */
+/** Milliseconds after which missing subscriptions are given up. */
 const PATIENCE = 60_000;
 
 interface Message {
@@ -38,7 +38,7 @@ interface Message {
 interface Subscriber {
   /** The number of the last message. */
   last: number;
-  /** Messages that were lost, or came twice. */
+  /** Messages that were lost or duplicated. */
   wrong: number;
   readonly stop: () => void;
 }
@@ -52,7 +52,7 @@ interface News {
   };
 }
 
-/** The time, which all processes of a machine agree on. */
+/** A clock that all processes of a machine share. */
 const now = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -60,7 +60,7 @@ for (const name of NAMES) {
   await using redis = await startRedis();
   await measure(name, redis.url);
 }
-// Sockets of a server that was killed may still be closing.
+// Sockets of the killed server may still be closing.
 Deno.exit(0);
 
 async function measure(name: string, url: string): Promise<void> {

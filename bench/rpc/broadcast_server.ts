@@ -1,6 +1,6 @@
 /**
- * Sends each message of a Redis to all sockets, for `broadcast.ts`. Arguments:
- * with what, the URL of the Redis, the port.
+ * Sends each message of a Redis channel to all sockets, for `broadcast.ts`.
+ * Arguments: the candidate, the URL of the Redis, and the port.
  *
  * @module
  */
@@ -12,7 +12,10 @@ const client = createClient({ url });
 client.on("error", console.error);
 
 const servers: Readonly<Record<string, () => unknown>> = {
-  /** Pub/sub of `npm:redis`, and a loop. A message of a break is lost. */
+  /**
+   * Pub/sub of `npm:redis`, and a loop. Messages during a disconnection are
+   * lost.
+   */
   async "bare"() {
     const sockets = new Set<WebSocket>();
     await client.connect();

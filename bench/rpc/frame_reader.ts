@@ -1,11 +1,11 @@
 /**
- * A WebSocket client that does next to nothing with what it gets, so that the
- * server is what a benchmark measures.
+ * A WebSocket client that does as little as possible with received data, so
+ * that a benchmark measures the server.
  *
  * @module
  */
 
-/** Opens a socket, sends one message, and waits for so many to come back. */
+/** Opens a socket, sends one message, and waits for a number of messages. */
 export async function exchange(
   port: number,
   path: string,
@@ -40,7 +40,9 @@ async function write(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** A frame whose mask is all zeros, which leaves the payload as it is. */
+/**
+ * Returns a frame whose mask is all zeros, which leaves the payload unchanged.
+ */
 function frameOf(opcode: number, payload: Uint8Array): Uint8Array {
   const { length } = payload;
   const size = length < 126 ? [length] : [126, length >> 8, length & 255];
@@ -49,8 +51,8 @@ function frameOf(opcode: number, payload: Uint8Array): Uint8Array {
 }
 
 /**
- * Yields once for the handshake, then each time the number of data frames so
- * far (RFC 6455, section 5.2).
+ * Yields once for the handshake, then the number of data frames so far after
+ * each read (RFC 6455, section 5.2).
  */
 async function* countFrames(connection: Deno.Conn): AsyncGenerator<number> {
   const buffer = new Uint8Array(262_144);

@@ -1,10 +1,9 @@
 /**
- * How many calls a second a router answers, beside other libraries and a bare
- * handler: in one process, and over real HTTP with `wrk`.
+ * Measures the calls per second of a router, compared with other libraries and
+ * a bare handler: in one process, and over HTTP with `wrk`.
  *
- * Run it with `deno task bench rpc/http`. Arguments of the file itself: how
- * many rounds over HTTP (default 9; 0 leaves it out), and turns in process
- * (default 201; 0 leaves that out).
+ * Run it with `deno task bench rpc/http`. Arguments of the file: rounds over
+ * HTTP (default 9, 0 for none), and turns in process (default 201, 0 for none).
  *
  * @module
  */
@@ -35,13 +34,13 @@ if (ROUNDS > 0) await measureOverHTTP();
 function requestOf(peer: Peer, method: Method, base: string): Request {
   if (method === "GET") return new Request(base + peer.get);
   const request = new Request(base + peer.post.path, postOf(peer));
-  // As clients say it, and a server tells.
+  // Clients send this header, and a server parses it.
   const { length } = new TextEncoder().encode(postOf(peer).body);
   request.headers.set("content-length", String(length));
   return request;
 }
 
-/** Who answers something else is not compared. */
+/** Throws if a candidate answers differently. */
 async function checkAnswers(): Promise<void> {
   for (const method of METHODS) {
     const answers = new Map<string, string>();
@@ -64,8 +63,8 @@ async function checkAnswers(): Promise<void> {
 }
 
 /**
- * The requests of a turn are made before its clock starts: a server has no
- * `new Request`, and how long Deno parses a URL says nothing of who answers it.
+ * Requests are created before the clock starts. A server calls no `new
+ * Request`, and the time that Deno needs to parse a URL isn't the router's.
  */
 async function measureInProcess(method: Method): Promise<void> {
   const rates = new Map<string, number[]>();
@@ -81,7 +80,7 @@ async function measureInProcess(method: Method): Promise<void> {
         await response.text();
       }
       const time = performance.now() - begin;
-      // The first tenth warms up.
+      // The first tenth is a warm-up.
       if (turn < 0) continue;
       const kept = rates.get(name);
       if (kept === undefined) rates.set(name, [CALLS * 1_000 / time]);
@@ -115,7 +114,7 @@ async function measureOverHTTP(): Promise<void> {
   }
 }
 
-/** `wrk` takes a body from a script only. */
+/** `wrk` accepts a body only from a script. */
 async function createPost(
   peer: Peer,
   name: string,

@@ -6,16 +6,16 @@ export const HTTP_CLIENT = `
   import { createHTTPClient } from "@quartet/kit/rpc/client";
   globalThis.rpc = createHTTPClient({ httpEndpoint: "/api/rpc" });`;
 
-/** A page that subscribes as well. */
+/** A page that also subscribes. */
 export const WHOLE_CLIENT = `
   import { createClient } from "@quartet/kit/rpc/client";
   globalThis.rpc = createClient({ httpEndpoint: "/api/rpc" });`;
 
 /**
- * How many bytes a page has, minified and gzipped. Stop esbuild when it is not
- * needed any more.
+ * Returns the size of a page in bytes, minified and gzipped. The caller stops
+ * esbuild afterwards.
  *
- * @param folder Where its packages are, if it has other ones than the kit.
+ * @param folder The folder of its packages, if they aren't the kit's.
  */
 export async function sizeOf(
   code: string,

@@ -1,7 +1,6 @@
 /**
- * One small API, made with each of the libraries that are compared: a query
- * and a mutation with the same zod schemas, the same handlers and the same
- * results. Only what goes over the wire differs, because each has its own way.
+ * One small API in each of the compared libraries: a query and a mutation with
+ * the same zod schemas, handlers and results. Only the wire formats differ.
  *
  * @module
  */
@@ -16,7 +15,7 @@ import { Elysia, t } from "elysia";
 import { Hono } from "hono";
 import { z } from "zod";
 
-/** A server, and what it is asked. */
+/** A server and its requests. */
 export interface Peer {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Path and query string of the query. */
@@ -163,7 +162,7 @@ function elysia(headers: Record<string, string> = {}): Peer {
   };
 }
 
-/** The same with the schemas that Elysia compiles itself. */
+/** The same API with the schemas that Elysia compiles itself. */
 function elysiaTypeBox(): Peer {
   const app = new Elysia()
     .get("/people/find", ({ query }) => find(query), {
@@ -183,7 +182,7 @@ function elysiaTypeBox(): Peer {
   };
 }
 
-/** What makes each peer; the first is what the others are compared with. */
+/** The peers by name. The first one is the base of the comparison. */
 export const PEERS: Readonly<Record<string, () => Peer>> = {
   "bare": bare,
   "@quartet/kit": kit,
@@ -191,12 +190,12 @@ export const PEERS: Readonly<Record<string, () => Peer>> = {
   "oRPC": orpc,
   "Hono": hono,
   "Elysia, zod": elysia,
-  // The kit sends this header with answers to GET.
+  // The kit sends this header with responses to GET.
   "Elysia, no-store": () => elysia({ "cache-control": "no-store" }),
   "Elysia, TypeBox": elysiaTypeBox,
 };
 
-/** The request for the mutation, without its URL. */
+/** Returns the request for the mutation, without its URL. */
 export function postOf({ post }: Peer): RequestInit & { body: string } {
   return {
     method: "POST",

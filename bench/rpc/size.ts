@@ -1,5 +1,5 @@
 /**
- * How much a client adds to a page, minified and gzipped.
+ * Measures how much a client adds to a page, minified and gzipped.
  *
  * Run it with `deno task bench rpc/size`.
  *

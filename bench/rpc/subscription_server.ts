@@ -1,8 +1,8 @@
 /**
- * Streams small messages to whoever subscribes, for `subscriptions.ts`. The
- * first argument says with what.
+ * Streams small messages to subscribers, for `subscriptions.ts`. The first
+ * argument is the candidate.
  *
- * Each loads only its own library, because the memory is measured as well.
+ * Each loads only its own library, because the memory is measured too.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { z } from "zod";
 
 const countInput = z.object({ count: z.int() });
 
-/** Never waits for anything but who asks it. */
+/** Waits only for its consumer. */
 async function* generate({ count }: z.infer<typeof countInput>) {
   for (let id = 0; id < count; id++) yield { id, text: "A small message" };
 }

@@ -1,9 +1,9 @@
 /**
- * How many messages a second a subscription streams, and how much memory that
- * takes, beside other libraries and a bare loop that sends what it gets.
+ * Measures the messages per second of a subscription and the server's memory,
+ * compared with other libraries and a bare loop.
  *
- * Run it with `deno task bench rpc/subscriptions`. Arguments of the file
- * itself: rounds (default 5), and the names of the candidates (default: all).
+ * Run it with `deno task bench rpc/subscriptions`. Arguments of the file:
+ * rounds (default 5), and the names of the candidates (default: all).
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { exchange } from "./frame_reader.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 5);
 const SIZES = [100_000, 400_000];
-/** A server that hasn't sent everything by then is given up, in ms. */
+/** Milliseconds after which an unfinished server is given up. */
 const TIMEOUT = 60_000;
 
 interface Candidate {
@@ -51,7 +51,10 @@ const CANDIDATES: Readonly<Record<string, Candidate>> = {
   "oRPC": { path: "/", subscribe: subscribeORPC },
 };
 
-/** What oRPC's own client sends, taken from a socket that only looks open. */
+/**
+ * Returns the message of oRPC's own client, captured from a socket that isn't
+ * really open.
+ */
 function subscribeORPC(count: number): Promise<string | Uint8Array> {
   const { promise, resolve } = Promise.withResolvers<string | Uint8Array>();
   const websocket = {
@@ -60,22 +63,22 @@ function subscribeORPC(count: number): Promise<string | Uint8Array> {
     send: resolve,
   };
   const link = new RPCLink({ websocket: websocket as unknown as WebSocket });
-  // The answer never comes, and nobody waits for it.
+  // The response never arrives, and nothing waits for it.
   link.call(["count"], { count }, { context: {} }).catch(() => {});
   return promise;
 }
 
 interface Run {
-  /** Messages a second; 0 if it took too long. */
+  /** Messages per second, or 0 after a timeout. */
   readonly rate: number;
-  /** The most memory that the server has had, in MB. */
+  /** The server's peak memory, in MB. */
   readonly peak: number;
 }
 
 async function measure(name: string, count: number): Promise<Run> {
   const { path, subscribe } = CANDIDATES[name]!;
   const message = await subscribe(count);
-  // A process of its own each time, because a peak can't be reset.
+  // A new process each time, because a peak can't be reset.
   const server = new Deno.Command(Deno.execPath(), {
     args: [
       "run",

@@ -1,9 +1,9 @@
 /**
- * What is left of a server's throughput with ten spans a request, over HTTP.
- * Needs `wrk` on the PATH.
+ * Measures the share of a server's throughput that remains with ten spans per
+ * request, over HTTP. Needs `wrk` on the PATH.
  *
- * Run it with `deno task bench trace/http`. Argument of the file itself: the
- * number of rounds (default 7).
+ * Run it with `deno task bench trace/http`. Argument of the file: the number of
+ * rounds (default 7).
  *
  * @module
  */

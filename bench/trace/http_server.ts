@@ -1,6 +1,6 @@
 /**
- * A hello-world server with ten spans a request, for `http.ts`. The first
- * argument says who makes the spans.
+ * A hello-world server with ten spans per request, for `http.ts`. The first
+ * argument names the tracer.
  *
  * @module
  */
@@ -55,10 +55,9 @@ function floor(): Handler {
 }
 
 /**
- * The floor with everything that the middleware is asked to do around spans,
- * in the least code: it looks for `traceparent`, makes the root span the
- * active one, waits for the handler, sets both headers, and ends the trace
- * when the response has been sent.
+ * The floor with all duties of the middleware, in the least code. It reads
+ * `traceparent`, activates the root span, waits for the handler, sets both
+ * headers, and ends the trace when the response has been sent.
  */
 function duties(): Handler {
   const storage = new AsyncLocalStorage<FloorSpan>();
@@ -94,7 +93,7 @@ function duties(): Handler {
   };
 }
 
-/** What a host has to do in addition. */
+/** The additional duties of a host. */
 function dutiesAndHost(): Handler {
   const handler = duties();
   return (request, info) =>

@@ -1,7 +1,6 @@
 /**
- * What the tracer is compared with: OpenTelemetry's SDK, set up as lean as it
- * can be for keeping the last traces in memory, and a floor that does the least
- * any tracer has to.
+ * The peers of the tracer: OpenTelemetry's SDK in its leanest setup for keeping
+ * recent traces in memory, and a floor with the minimum that any tracer needs.
  *
  * @module
  */
@@ -21,7 +20,7 @@ import {
   type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 
-/** Keeps the last spans, synchronously: no batching, no export. */
+/** Keeps recent spans synchronously, without batching or export. */
 class RingProcessor implements SpanProcessor {
   readonly #spans: ReadableSpan[] = [];
   readonly #capacity: number;
@@ -47,7 +46,7 @@ class RingProcessor implements SpanProcessor {
   }
 }
 
-/** OpenTelemetry with its own context propagation switched on. */
+/** Creates an OpenTelemetry tracer with its context propagation enabled. */
 export function createOpenTelemetry(): Tracer {
   context.setGlobalContextManager(
     new AsyncLocalStorageContextManager().enable(),
@@ -58,12 +57,12 @@ export function createOpenTelemetry(): Tracer {
   }).getTracer("bench");
 }
 
-/** The context in which a span is the parent of new ones. */
+/** Returns a context that makes a span the parent of new ones. */
 export function contextOf(span: Span): Context {
   return trace.setSpan(context.active(), span);
 }
 
-/** The least that a span costs: what any tracer has to note about it. */
+/** The fields that any tracer has to record. */
 export interface FloorSpan {
   readonly id: string;
   readonly traceId: string;
@@ -74,7 +73,7 @@ export interface FloorSpan {
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** The last traces of the floor. */
+/** The floor's recent traces. */
 export const floorTraces: FloorSpan[][] = [];
 
 /** Opens a span: a plain object, a clock reading and a random id. */
@@ -95,7 +94,7 @@ export function floorSpan(
   };
 }
 
-/** Ends a span: another clock reading, and it is kept. */
+/** Ends a span: another clock reading, and a push into the list. */
 export function endFloorSpan(spans: FloorSpan[], span: FloorSpan): void {
   span.endTime = performance.now();
   spans.push(span);
@@ -109,7 +108,7 @@ export function keepFloorTrace(spans: FloorSpan[], index: number): void {
 const bytes8 = new Uint8Array(8);
 const bytes16 = new Uint8Array(16);
 
-/** A random span id, the quickest way there is to draw one at a time. */
+/** Returns a random span id in the fastest way to draw a single one. */
 export function randomSpanId(): string {
   return crypto.getRandomValues(bytes8).toHex();
 }

@@ -1,5 +1,5 @@
 /**
- * What a span costs, compared with OpenTelemetry's SDK and with a floor.
+ * Measures a span, compared with OpenTelemetry's SDK and with a floor.
  *
  * Run it with `deno task bench trace/spans`.
  *
@@ -77,7 +77,10 @@ print(
   }, { calls: 200 }),
 );
 
-/** Children only: what one more span adds. Enough of them to hide the root. */
+/**
+ * Measures one additional child span. So many that the root's time doesn't
+ * matter.
+ */
 const MANY = 400;
 const roomy = createTracer({ maxSpansPerTrace: MANY + 1 });
 
@@ -131,7 +134,9 @@ print(
   }, { operations: MANY, calls: 5 }),
 );
 
-/** Ten spans, each inside the one before, as `withSpan` nests them. */
+/**
+ * Creates ten spans, each within the previous one, as `withSpan` nests them.
+ */
 function nestFloor(
   spans: FloorSpan[],
   traceId: string,

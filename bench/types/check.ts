@@ -1,5 +1,5 @@
 /**
- * Type-checks generated sources with the compiler that Deno has inside.
+ * Type-checks generated sources with Deno's built-in compiler version.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import { installPackages, ROOT } from "../packages.ts";
 import type { Packages } from "../packages.ts";
 import { generate } from "./generate.ts";
 
-/** What the compiler said. */
+/** The compiler's result. */
 export interface Outcome {
-  /** How many types it made of generic ones: the work that it did. */
+  /** The number of type instantiations: a measure of the compiler's work. */
   readonly instantiations: number;
-  /** Each error as `file:line: message`. */
+  /** The errors as `file:line: message`. */
   readonly errors: readonly string[];
 }
 
-/** Installs what the sources of all candidates import. */
+/** Installs the packages that the candidates' sources import. */
 export function installPeers(): Promise<Packages> {
   return installPackages([
     "@elysiajs/eden",
@@ -34,7 +34,8 @@ export function installPeers(): Promise<Packages> {
 
 /**
  * Writes the API and the client of one candidate into a folder with packages
- * and checks them. With `probe`, the two wrong calls instead of the client.
+ * and checks them. With `probe`, it checks two wrong calls instead of the
+ * client.
  */
 export async function check(
   packages: Packages,
@@ -48,7 +49,9 @@ export async function check(
   return compile(packages, [`${folder}/server.ts`, `${folder}/${what}.ts`]);
 }
 
-/** Checks files as Deno does by default, `@quartet/kit` being these sources. */
+/**
+ * Checks files as Deno does by default, with these sources as `@quartet/kit`.
+ */
 export function compile(
   packages: Packages,
   files: readonly string[],
@@ -62,7 +65,7 @@ export function compile(
     paths: {
       "@quartet/kit/rpc": [new URL("rpc/mod.ts", ROOT).pathname],
       "@quartet/kit/rpc/client": [new URL("rpc/client.ts", ROOT).pathname],
-      // The sources lie outside of the folder that has the packages.
+      // The sources are outside the folder with the packages.
       "*": [`${packages.path}/node_modules/*`],
     },
     skipLibCheck: true,
@@ -81,7 +84,7 @@ export function compile(
       return `${file.split("/").at(-1)}:${line + 1}: ${message}`;
     });
   });
-  // What --extendedDiagnostics prints as "Instantiations".
+  // `--extendedDiagnostics` prints this number as "Instantiations".
   const { getInstantiationCount } = program as unknown as {
     getInstantiationCount(): number;
   };

@@ -1,36 +1,36 @@
 /**
- * Writes the same API for each of the libraries that are compared: 30 routers
- * of 10 procedures, a client that calls 100 of them, and a probe with two
- * wrong calls.
+ * Writes the same API for each of the compared libraries: 30 routers of 10
+ * procedures, a client that calls 100 of them, and a probe with two wrong
+ * calls.
  *
  * @module
  */
 
 const ROUTERS = 30;
 const PROCEDURES = 10;
-/** One of how many procedures the client calls. */
+/** The client calls one in this many procedures. */
 const CALL_EVERY = 3;
 
 /** The files of one candidate. */
 export interface Sources {
   /** The API. */
   readonly server: string;
-  /** 100 right calls. */
+  /** 100 correct calls. */
   readonly client: string;
-  /** Two wrong calls: an input of a wrong type, a procedure that isn't there. */
+  /** Two wrong calls: an input of a wrong type, and a missing procedure. */
   readonly probe: string;
 }
 
-/** How a library writes things. */
+/** A library's way to write routers, procedures and calls. */
 interface Dialect {
   readonly imports: string;
-  /** The API of routers that were written by `router`. */
+  /** The API, given the source of its routers. */
   readonly api: (routers: readonly string[]) => string;
   readonly router: (name: string, procedures: readonly string[]) => string;
   readonly procedure: (name: string, schema: string, index: number) => string;
   readonly client: string;
   readonly call: (router: string, name: string, index: number) => string;
-  /** The output in what a call resolves to. */
+  /** The expression for a call's output, given its result. */
   readonly output?: (result: string) => string;
 }
 
@@ -40,7 +40,7 @@ const OUTPUT =
 const object = (name: string, parts: readonly string[]) =>
   `${name}: {\n${parts.join(",\n")},\n}`;
 
-/** The libraries, and zod without any. */
+/** The libraries, and zod alone. */
 export const DIALECTS: Readonly<Record<string, Dialect>> = {
   "zod alone": {
     imports: "",
@@ -117,7 +117,7 @@ import { zValidator } from "@hono/zod-validator";`,
 import { hc } from "hono/client";
 const client = hc<typeof api>("/");`,
     call: (router, name) => `client.${router}.${name}.$post({ json: INPUT })`,
-    // The validator's refusal is the other thing that may come back.
+    // A call may also resolve to the validator's error.
     output: (result) => `(await ${result}.json() as { name: string })`,
   },
 
@@ -173,7 +173,7 @@ export function generate(candidate: string): Sources {
   };
 }
 
-/** Two or three fields. */
+/** Returns a schema of two or three fields. */
 function schemaOf(index: number): string {
   return [
     "z.object({ id: z.string(), page: z.number().optional() })",

@@ -1,9 +1,9 @@
 /**
- * How much work a router of 300 procedures and a client that uses 100 of them
- * are for the compiler, beside other libraries.
+ * Measures the compiler's work for a router of 300 procedures and a client that
+ * calls 100 of them, compared with other libraries.
  *
- * Run it with `deno task bench types/instantiations`. Arguments of the file
- * itself: the names of the candidates (default: all).
+ * Run it with `deno task bench types/instantiations`. Arguments of the file:
+ * the names of the candidates (default: all).
  *
  * @module
  */
@@ -23,7 +23,8 @@ for (const name of names) {
   if (errors.length > 0) {
     throw new Error(`${name}: right calls fail\n${errors[0]}`);
   }
-  // An import that isn't found is `any`, which is fast and proves nothing.
+  // An import that isn't found has the type `any`, which is fast and proves
+  // nothing.
   const probe = await check(packages, name, "probe");
   if (probe.errors.length !== 2) {
     throw new Error(

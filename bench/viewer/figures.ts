@@ -1,19 +1,19 @@
 /**
- * Figures and what they have to stay below.
+ * Figures and their limits.
  *
  * @module
  */
 
-/** Something that was measured. */
+/** A measured value. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it must not exceed; none if it is only told. */
+  /** Maximum. If absent, the value is only printed. */
   readonly limit?: number;
 }
 
-/** Prints figures, and lets the process fail if one is over its limit. */
+/** Prints figures. The process fails if one exceeds its limit. */
 export function printFigures(title: string, figures: readonly Figure[]): void {
   const width = Math.max(...figures.map(({ name }) => name.length));
   console.log(`\n${title}`);

@@ -1,5 +1,5 @@
 /**
- * How large the viewer is on its way over the network, without traces.
+ * Measures the size of the viewer without traces, as sent over the network.
  *
  * Run it with `deno task bench viewer/size`.
  *

@@ -2,10 +2,10 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * How quick the viewer is in a real browser, with as much in it as it is made
- * for: 10,000 traces of 20 spans each, and a trace of 10,000 spans.
+ * Measures the viewer in a real browser with its intended maximum: 10,000
+ * traces of 20 spans each, and one trace of 10,000 spans.
  *
- * Run it with `deno task bench viewer/speed`; a number after it is how often
+ * Run it with `deno task bench viewer/speed`. A number after it sets how often
  * the page is opened.
  *
  * @module
@@ -27,9 +27,9 @@ const ROUNDS = Number(Deno.args[0] ?? 5);
 const TRACES = 10_000;
 const SPANS = 20;
 
-/** The helpers that each page gets before its own script runs. */
+/** Helpers that run in each page before its own script. */
 const HELPERS = `
-  /** Resolves when what was drawn last is on the screen. */
+  /** Resolves when the latest drawing is on the screen. */
   globalThis.painted = () =>
     new Promise((resolve) =>
       requestAnimationFrame(() => {
@@ -39,7 +39,7 @@ const HELPERS = `
       })
     );
 
-  /** Resolves with the time at which an element was on the screen. */
+  /** Resolves with the time when an element was on the screen. */
   globalThis.shown = (selector) =>
     new Promise((resolve) => {
       const look = () => {
@@ -170,7 +170,7 @@ async function writePage(traces: readonly SerializedTrace[]): Promise<string> {
   return path;
 }
 
-/** Opens the page of many traces, and clicks and types in it. */
+/** Opens the page of many traces, clicks and types in it. */
 async function measureMany(browser: TestBrowser, keep: boolean) {
   await using view = await browser.newPage();
   const { page } = view;
@@ -199,7 +199,7 @@ async function measureMany(browser: TestBrowser, keep: boolean) {
     if (keep) keystrokes.push(time);
   }
   await page.locator("#search").focus();
-  // The first focus lets the search prepare itself, in slices between frames.
+  // On its first focus, the search prepares itself in slices between frames.
   await page.locator(".search kbd").waitFor();
   await page.keyboard.press("x");
   await page.locator(".search kbd").waitFor();
@@ -227,7 +227,7 @@ async function measureLarge(browser: TestBrowser, keep: boolean) {
   if (keep) largeOpened.push(time);
   await noteNodes(page);
 
-  // All rows rather than those that are left when repeats are grouped.
+  // All rows, without grouping of repeated spans.
   await page.keyboard.press("u");
   await page.evaluate("painted()");
   const worst = await page.evaluate<number>(`(async () => {
@@ -238,7 +238,8 @@ async function measureLarge(browser: TestBrowser, keep: boolean) {
       const now = await new Promise(requestAnimationFrame);
       if (last !== undefined) worst = Math.max(worst, now - last);
       last = now;
-      // Slowly at first, as a wheel does; then in leaps, as a dragged thumb.
+      // Slowly at first, as with a wheel, then in leaps, as with a dragged
+      // scrollbar.
       grid.scrollTop += frame < 60 ? 100 : 3_000;
     }
     return worst;
@@ -247,7 +248,7 @@ async function measureLarge(browser: TestBrowser, keep: boolean) {
   await noteNodes(page);
 }
 
-/** Sends traces to an open page: one a frame or less, and many at once. */
+/** Sends traces to an open page: at most one per frame, then many at once. */
 async function measureLive(
   browser: TestBrowser,
   before: readonly SerializedTrace[],
@@ -320,7 +321,7 @@ function recordRequest(tracer: ReturnType<typeof createTracer>): void {
   root.end();
 }
 
-/** The time from a click of the mouse until the waterfall is on the screen. */
+/** Returns the time from a mouse click until the waterfall is on the screen. */
 async function timeOfClick(page: Page, selector: string): Promise<number> {
   await page.evaluate(`{
     globalThis.waterfall = new Promise((resolve) =>
@@ -328,13 +329,16 @@ async function timeOfClick(page: Page, selector: string): Promise<number> {
         resolve(await shown("#waterfall [data-row]") - event.timeStamp),
         { capture: true, once: true })
     );
-    undefined; // rather than the promise, which would be waited for
+    undefined; // the promise would be awaited
   }`);
   await page.locator(selector).click();
   return await page.evaluate<number>("waterfall");
 }
 
-/** What doing something costs the page's main thread, until it is painted. */
+/**
+ * Returns how long an action keeps the page's main thread busy until it's
+ * painted.
+ */
 async function cost(
   page: Page,
   session: CDPSession,
@@ -346,7 +350,7 @@ async function cost(
   });
 }
 
-/** How long the page's main thread was busy meanwhile, in milliseconds. */
+/** Returns the time that the page's main thread was busy, in milliseconds. */
 async function taskTime(
   page: Page,
   session: CDPSession,
