@@ -16,7 +16,7 @@ import { currentContext } from "@quartet/kit/app";
 import { Hono } from "hono";
 import { SECRET } from "./harness.ts";
 
-/** What browsers send with a navigation or a form. */
+/** The `Accept` header of browsers for navigations and forms. */
 const BROWSER =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
@@ -29,7 +29,7 @@ function createPlugin() {
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** A server whose every request is a failed sign-in. */
+/** Returns hosts by name. Each answers every request with a failed sign-in. */
 function hosts(): Readonly<Record<string, Fetch>> {
   const app = createApp({ plugins: [createPlugin()] });
   app.route({

@@ -146,7 +146,7 @@ Deno.test("A return address leads only to this server", async () => {
   );
 });
 
-Deno.test("oauthRoutes takes another path, origin and home", async () => {
+Deno.test("oauthRoutes accepts another path, origin and home", async () => {
   await using local = startProvider();
   const app = createApp({
     plugins: [
@@ -226,7 +226,7 @@ Deno.test("A failed sign-in of oauthRoutes gets a page, or the response of onErr
   assertEquals(other.cookies.size, 0);
 });
 
-Deno.test("getOAuthUrl() keeps a return address for routes of one's own", async () => {
+Deno.test("getOAuthUrl() keeps a return address for custom routes", async () => {
   await using local = startProvider();
   await using app = await startAuth({ providers: [discord(local.discord)] }, [
     {
@@ -262,7 +262,7 @@ Deno.test("getOAuthUrl() keeps a return address for routes of one's own", async 
   assertEquals(app.errors, []);
 });
 
-Deno.test("oauthRoutes says what is wrong with its settings", () => {
+Deno.test("oauthRoutes rejects invalid settings and says why", () => {
   const options = { clientId: "id", clientSecret: "secret" };
   const session = { secret: SECRET };
   const create = (oauthRoutes: unknown, id = "github") =>

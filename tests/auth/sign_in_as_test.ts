@@ -23,7 +23,7 @@ function withoutTimes(events: readonly AuthEvent[]) {
   return events.map(({ time: _, ...event }) => event);
 }
 
-Deno.test("signInAs() begins a session without asking a provider", async () => {
+Deno.test("signInAs() begins a session without calling a provider", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth(
       { session: { strategy }, providers: [] },
@@ -43,7 +43,7 @@ Deno.test("signInAs() begins a session without asking a provider", async () => {
   }
 });
 
-Deno.test("signInAs() names a known provider, and no unknown one", async () => {
+Deno.test("signInAs() accepts only ids of known providers", async () => {
   await using server = await startAuth({}, [SIGN_IN_AS]);
   const browser = server.browser();
   const body = { user: USERS["bob"], options: { provider: "credentials" } };

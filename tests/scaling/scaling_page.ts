@@ -25,7 +25,7 @@ export function shown(language: string): string[] {
 /** Returns the TypeScript blocks below a heading, in order. */
 export function section(heading: string): string[] {
   const start = text.indexOf(`\n## ${heading}\n`);
-  if (start === -1) throw new Error(`There is no section "${heading}"`);
+  if (start === -1) throw new Error(`The pages have no section "${heading}"`);
   const end = text.indexOf("\n## ", start + 1);
   return readPage(PATHS.join(), text.slice(start, end)).blocks
     .filter(({ language }) => language === "ts").map(({ text }) => text);
