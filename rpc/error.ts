@@ -1,7 +1,7 @@
 import { checkValue } from "../core/check/check_options.ts";
 import { aNonEmptyString, rule } from "../core/check/rules.ts";
 
-/** The codes that the router itself answers with. */
+/** The codes of the router's own errors. */
 export type RPCErrorCode =
   | "PARSE_ERROR"
   | "NOT_FOUND"
@@ -20,21 +20,21 @@ export type RPCErrorCode =
 
 /** Options of an {@linkcode RPCError}. */
 export interface RPCErrorOptions {
-  /** Anything more that the caller should know; sent as JSON. */
+  /** More information for the caller, sent as JSON. */
   readonly details?: unknown;
-  /** Headers for the response, such as `Retry-After`. */
+  /** Headers of the response, such as `Retry-After`. */
   readonly headers?: HeadersInit;
   /** The cause of the error. It stays on the server. */
   readonly cause?: unknown;
 }
 
-/** A failure as callers see it. */
+/** A failure, as callers see it. */
 export interface RPCFailure {
   /** A stable name for programs, in capitals. */
   readonly code: string;
-  /** One sentence for people. */
+  /** A sentence for people. */
   readonly message: string;
-  /** More about it, if there is more to say. */
+  /** More information, if any. */
   readonly details?: unknown;
 }
 
@@ -47,8 +47,8 @@ const aFailureStatus = rule(
 );
 
 /**
- * A failure that the caller is meant to see. Anything else that a procedure
- * throws reaches the log only, and the caller as `INTERNAL_ERROR`.
+ * An error for the caller. Any other error of a procedure is logged, and the
+ * caller gets `INTERNAL_ERROR`.
  *
  * @example
  * ```ts
@@ -65,20 +65,20 @@ export class RPCError extends Error {
   readonly code: string;
   /** The HTTP status. */
   readonly status: number;
-  /** More about it, sent to the caller as JSON. */
+  /** More information, sent to the caller as JSON. */
   readonly details: unknown;
-  /** Headers that the HTTP response gets, by names in lower case. */
+  /** Headers of the HTTP response, by lower-case name. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   /**
    * Creates an error for the caller.
    *
    * @param code A stable name for programs: one of the router's or your own.
-   * @param message One sentence for people.
+   * @param message A sentence for people.
    * @param status The HTTP status, 400 to 599. Default 400.
    * @param options Details, headers and the cause.
-   * @throws {TypeError} If the code is empty, the status is out of its range,
-   * or a header is malformed or one that only the response itself may set.
+   * @throws {TypeError} If the code is empty, the status is out of range, or a
+   * header is malformed or reserved for the response itself.
    */
   constructor(
     code: RPCErrorCode | (string & Record<never, never>),
@@ -92,7 +92,7 @@ export class RPCError extends Error {
     this.code = code;
     this.status = status;
     this.details = options.details;
-    // Here, where the stack says who did it, and not when it is sent.
+    // Checked here and not when it is sent, so that the stack shows the cause.
     this.headers = options.headers && copyHeaders(options.headers);
   }
 
@@ -106,7 +106,7 @@ export class RPCError extends Error {
 }
 
 /**
- * Creates the errors that procedures throw most often.
+ * Creates common errors.
  *
  * @example
  * ```ts
@@ -121,21 +121,21 @@ export class RPCError extends Error {
  * ```
  */
 export const errors = {
-  /** 401 `UNAUTHORIZED`: nobody is signed in. */
+  /** 401 `UNAUTHORIZED`: the caller isn't signed in. */
   unauthorized: (message = "Unauthorized"): RPCError =>
     new RPCError("UNAUTHORIZED", message, 401),
-  /** 403 `FORBIDDEN`: whoever is signed in may not do this. */
+  /** 403 `FORBIDDEN`: the user isn't allowed to do this. */
   forbidden: (message = "Forbidden"): RPCError =>
     new RPCError("FORBIDDEN", message, 403),
-  /** 404 `NOT_FOUND`: there is no such thing. */
+  /** 404 `NOT_FOUND`: the resource doesn't exist. */
   notFound: (message = "Not found"): RPCError =>
     new RPCError("NOT_FOUND", message, 404),
-  /** 400 `BAD_REQUEST`: the request makes no sense. */
+  /** 400 `BAD_REQUEST`: the request is invalid. */
   badRequest: (message: string): RPCError =>
     new RPCError("BAD_REQUEST", message, 400),
 } as const;
 
-/** An error as JSON text. Details that JSON can't carry are left out. */
+/** Returns an error as JSON text, without details that JSON can't represent. */
 export function stringifyError(error: RPCError): string {
   try {
     return JSON.stringify(error);
@@ -153,7 +153,7 @@ const OWN_HEADERS = [
   "transfer-encoding",
 ];
 
-/** The name of a header that is for nobody to set but the response itself. */
+/** Returns the name of a header that only the response itself may set. */
 export function ownHeaderIn(headers: Headers): string | undefined {
   return OWN_HEADERS.find((name) => headers.has(name));
 }

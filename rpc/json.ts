@@ -1,6 +1,6 @@
 /**
- * The type of a value after it has been sent as JSON: a `Date` has become a
- * string, a `Map` an empty object, and a function in an object is gone.
+ * The type of a value after a round trip through JSON: a `Date` becomes a
+ * string, a `Map` an empty object, and a function in an object disappears.
  *
  * @typeParam Absent The type that `undefined` and functions become.
  *
@@ -13,8 +13,8 @@
  * ```
  */
 export type Jsonify<T, Absent = undefined> = unknown extends T ? T
-  // Most outputs are JSON already. To see that at once is a tenth of the
-  // compiler's work of taking them apart.
+  // Most outputs are JSON already. Checking that first costs the compiler a
+  // tenth of mapping them.
   : T extends JSONValue ? T
   : T extends undefined | symbol | ((...args: never) => unknown) ? Absent
   : T extends string | number | boolean | null ? T
@@ -32,7 +32,7 @@ export type Jsonify<T, Absent = undefined> = unknown extends T ? T
     }
   : never;
 
-/** A value that JSON leaves as it is. */
+/** A value that JSON doesn't change. */
 export type JSONValue =
   | string
   | number

@@ -1,10 +1,10 @@
 /**
- * Any symbol asks for the path of a call that was not made:
- * `rpc.posts.list.query[PATH]` is `["posts", "list", "query"]`.
+ * The key of a path. Any symbol works: `rpc.posts.list.query[PATH]` is
+ * `["posts", "list", "query"]`.
  */
 export const PATH: unique symbol = Symbol("path");
 
-/** The functions that a path may end in, by name. */
+/** The methods at the end of a path, by name. */
 export type Methods = {
   readonly [method: string]:
     | ((
@@ -19,18 +19,18 @@ export type Methods = {
 };
 
 /**
- * Creates an object that has every property, to any depth, and calls the method
- * that a path ends in with the path up to it. A property is the same each time
- * it is read, so that frameworks which compare see that nothing has changed.
+ * Creates an object with every property, to any depth. Calling a path calls the
+ * method at its end with the rest of the path. Each property keeps its
+ * identity, for frameworks that compare.
  *
- * @param methods Without a prototype, so that it has what it lists only.
+ * @param methods The methods. The object must have no prototype.
  */
 export function createPathProxy(
   methods: Methods,
   path: readonly string[] = [],
 ): unknown {
-  // A function as `then` would make a call of `await rpc`, one as `toJSON` of
-  // `JSON.stringify(rpc)`. createRouter() asks here which names that leaves.
+  // With a function `then`, `await rpc` would be a call, and with `toJSON`,
+  // `JSON.stringify(rpc)`. createRouter() rejects these names.
   const parts: Record<string, unknown> = {
     __proto__: null,
     then: undefined,

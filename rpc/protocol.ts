@@ -1,5 +1,5 @@
 /**
- * The wire format, which is all that server and client share.
+ * The wire format between server and client.
  *
  * With a transformer, `input` and `data` are strings that hold its text.
  *
@@ -15,7 +15,7 @@ export type Envelope =
 
 /** The body of a POST. */
 export interface CallMessage {
-  /** The procedure's path, a key an element. */
+  /** The keys of the procedure's path. */
   readonly path: readonly string[];
   /** The kind that the caller expects. */
   readonly type: "query" | "mutation";
@@ -24,11 +24,11 @@ export interface CallMessage {
 }
 
 /**
- * The body of a POST with several calls; `data` of the answer holds their
- * envelopes, those of failures with the `status` that they would have had.
+ * The body of a POST with several calls. `data` of the response is a list of
+ * their envelopes. A failure's envelope also has its `status`.
  */
 export interface BatchMessage {
-  /** The calls. They run side by side. */
+  /** The calls. They run concurrently. */
   readonly batch: readonly CallMessage[];
 }
 
@@ -36,11 +36,11 @@ export interface BatchMessage {
 export type ClientMessage =
   | {
     readonly type: "subscribe";
-    /** Names the subscription, on this connection only. */
+    /** The id of the subscription, unique within the connection. */
     readonly id: string;
     readonly path: readonly string[];
     readonly input?: unknown;
-    /** The last position that was known before a break. */
+    /** The last known position before a break. */
     readonly lastEventId?: string | undefined;
   }
   | { readonly type: "unsubscribe"; readonly id: string }
@@ -49,7 +49,7 @@ export type ClientMessage =
 /** A message of a server over a socket. */
 export type ServerMessage =
   | {
-    /** Comes before the first `data`, if the position is known by then. */
+    /** Sent before the first `data` if the position is known. */
     readonly type: "started";
     readonly id: string;
     /** The position at which the subscription begins. */
@@ -64,7 +64,7 @@ export type ServerMessage =
   }
   | {
     readonly type: "error";
-    /** `null` if the message it answers to has no id that can be read. */
+    /** `null` if the message's id can't be read. */
     readonly id: string | null;
     readonly error: RPCFailure;
   }
@@ -77,8 +77,8 @@ export type ServerMessage =
  * more. Server and client need the same one.
  */
 export interface Transformer {
-  /** Returns text from which `parse` makes an equal value. */
+  /** Returns the text of a value, for `parse`. */
   stringify(value: unknown): string;
-  /** Returns the value of a text; throws if the text is malformed. */
+  /** Returns the value of a text. Throws if the text is malformed. */
   parse(text: string): unknown;
 }

@@ -1,6 +1,5 @@
 /**
- * Channels: what one part of a server publishes, the subscriptions of others
- * receive.
+ * Channels: messages from any part of a server to its subscriptions.
  *
  * @module
  */
@@ -20,23 +19,23 @@ import { DEFAULT_HISTORY, LOST, MessageRing } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
-/** Where a subscriber of a channel begins. */
+/** Options of a channel's subscription. */
 export interface ChannelSubscribeOptions {
   /**
-   * The id of the last message seen: those after it come first. Default: the
-   * next message that is published.
+   * The id of the last message received. The subscription continues after it.
+   * Default: begins with the next message.
    *
-   * A handler passes the client's on, also if that is `undefined`. Then the
-   * server sends the position at which the subscription begins, and the client
-   * can resume before it has seen a message.
+   * In a handler, pass the client's `lastEventId` on, even if it is
+   * `undefined`. Then the server sends the position at which the subscription
+   * begins, and the client can resume before its first message.
    */
   readonly lastEventId?: string | undefined;
 }
 
 /**
- * Hands each message to everybody who is subscribed. Made by
- * `createChannel()`, or by `createRedisChannel()` of
- * `@quartet/kit/rpc/redis` for several machines.
+ * Delivers each message to all subscribers. Create one with `createChannel()`,
+ * or with `createRedisChannel()` of `@quartet/kit/rpc/redis` for several
+ * processes.
  */
 export interface Channel<T> {
   /**
@@ -47,16 +46,15 @@ export interface Channel<T> {
   publish(value: T): Promise<string>;
 
   /**
-   * Subscribes from this call on; a handler returns the iterator or yields
-   * from it. It gives the messages in the order of their publication, each
-   * under its id, and ends when the signal aborts.
+   * Subscribes, beginning with this call. A handler returns the iterator or
+   * yields from it. It yields the messages in order, each with its id, and ends
+   * when the signal aborts.
    *
-   * A subscriber that comes back with a `lastEventId`, or reads slowly, is owed
-   * what came in between. If the history no longer reaches back that far, or
-   * `lastEventId` isn't of this channel, it gets nothing of that: `next()`
-   * rejects with an `RPCError` with the code `SUBSCRIPTION_ERROR` and the
-   * details `{ reason: "MESSAGES_LOST" }`. The client then subscribes without
-   * an id, and calls `onGap()`.
+   * A subscriber with a `lastEventId`, or a slow one, gets all messages in
+   * between. If the history no longer reaches back that far, or the id isn't
+   * from this channel, `next()` rejects with an `RPCError`: code
+   * `SUBSCRIPTION_ERROR`, details `{ reason: "MESSAGES_LOST" }`. The client
+   * then subscribes without an id, and calls `onGap()`.
    *
    * @param signal Ends the subscription, also while it waits.
    * @param options Where to begin.
@@ -66,7 +64,7 @@ export interface Channel<T> {
     options?: ChannelSubscribeOptions,
   ): AsyncIterableIterator<Tracked<T>>;
 
-  /** How many subscriptions have not ended. */
+  /** The number of open subscriptions. */
   readonly subscribers: number;
 }
 
@@ -78,11 +76,11 @@ export const SUBSCRIBE: OptionRules<ChannelSubscribeOptions> = {
 /** Settings of a channel. */
 export interface ChannelOptions {
   /**
-   * How many messages are kept, for subscribers that come back and for those
-   * that read slowly. Default 1,024.
+   * The number of messages kept, for returning and slow subscribers. Default
+   * 1,024.
    */
   readonly history?: number;
-  /** Where randomness comes from. Default: `crypto.getRandomValues`. */
+  /** The source of randomness. Default: `crypto.getRandomValues`. */
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
@@ -92,14 +90,14 @@ const OPTIONS: OptionRules<ChannelOptions> = {
 };
 
 /**
- * Creates a channel within this process. Subscribers share one history, so that
- * a slow one costs no memory and holds up nobody; they also share the values,
- * which must not be changed after they were published.
+ * Creates a channel within this process. Subscribers share one history, so a
+ * slow one costs no memory and delays nobody. They also share the values: don't
+ * change a value after publishing it.
  *
- * Ids of another process, such as this one before it was restarted, are
- * recognised: subscribing with one fails as if the history were too short.
+ * Ids from another process, or from before a restart, are detected. Subscribing
+ * with one fails as if the history were too short.
  *
- * @param options How long the history is.
+ * @param options The length of the history.
  * @throws {TypeError} If `history` is not a positive integer, or an option is
  * unknown.
  *
@@ -165,7 +163,10 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
     return position === 0 ? beginning : prefix + (position - 1);
   }
 
-  /** Ids come from clients, so only the exact spelling of one that was given. */
+  /**
+   * Ids come from clients, so only the exact spelling of an assigned id is
+   * accepted.
+   */
   function positionAfter(id: string): number {
     if (id === beginning) return 0;
     const position = Number(id.slice(prefix.length));

@@ -13,7 +13,7 @@ import { Persistence } from "./persistence.ts";
 import { RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
-/** A channel whose messages other processes see, too. */
+/** A channel that several processes share. */
 export interface LogChannel<T> extends Channel<T>, AsyncDisposable {
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -91,13 +91,13 @@ export function createLogChannel<T>(
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();
 
-    // Asked now, not when the first message is: what is published after this
-    // call is what the subscriber gets.
+    // Asked here, so that the subscriber gets everything published after this
+    // call.
     const newest = stop.signal.aborted ? undefined : begin();
     newest?.catch(() => {});
 
     async function begin(): Promise<string | undefined> {
-      // A subscriber that comes back needs no other position.
+      // A returning subscriber has a position already.
       if (lastEventId !== undefined && reader.isRunning) return lastEventId;
       const id = await persistence.try(stop.signal, () => log.tail());
       if (id === undefined || stop.signal.aborted) return undefined;
@@ -120,7 +120,7 @@ export function createLogChannel<T>(
     return {
       next: () => messages.next(),
       return() {
-        // The generator may be waiting: this ends the wait.
+        // Wakes the generator if it waits.
         end();
         return messages.return();
       },
@@ -140,10 +140,10 @@ export function createLogChannel<T>(
       throw messagesLost(history);
     }
     let id = lastEventId ?? newest;
-    // The id may be one that a client made up.
+    // A client may have made the id up.
     let exists = lastEventId === undefined;
     let position: number | undefined;
-    // The log may hold messages that this process does not.
+    // The log may hold messages that the ring doesn't.
     while ((position = reader.find(id, exists)) === undefined) {
       const entries = await persistence.try(signal, () => log.after(id));
       if (signal.aborted) return;
@@ -158,7 +158,7 @@ export function createLogChannel<T>(
         id = entry.id;
       }
     }
-    // The ring may be behind what the log gave, and still get to that.
+    // The ring may be behind the log, and catch up.
     let isNew = false;
     for await (const message of new RingReader(reader.ring, position, signal)) {
       isNew ||= log.compareIds(message.id, id) > 0;

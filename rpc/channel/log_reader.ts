@@ -4,7 +4,7 @@ import type { Tracked } from "../procedure/tracked.ts";
 import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 import { MessageRing } from "./message_ring.ts";
 
-/** How long the reader waits before it looks for a connection again, in ms. */
+/** Time between two checks for a connection, in milliseconds. */
 const RETRY_AFTER = 50;
 
 /** Copies the messages of a log into a ring. */
@@ -14,10 +14,10 @@ export class LogReader<T> {
   readonly #log: MessageLog;
   readonly #read: (entry: Entry) => Tracked<T> | undefined;
   readonly #onFailure: (error: unknown) => void;
-  /** Stops the copying; there is none while nothing is copied. */
+  /** Stops the copying. `undefined` while nothing is copied. */
   #running: AbortController | undefined;
   #closed: Promise<unknown> = Promise.resolve();
-  /** The entry before the ring's oldest message: all after it is there. */
+  /** The entry before the ring's oldest message. */
   #floor = "";
   /** The newest entry that was copied. */
   #newest = "";
@@ -27,7 +27,7 @@ export class LogReader<T> {
    *
    * @param history How many messages the ring holds.
    * @param read Returns the message of an entry.
-   * @param onFailure Called when it can't go on.
+   * @param onFailure Called when reading fails for good.
    */
   constructor(
     log: MessageLog,
@@ -46,7 +46,7 @@ export class LogReader<T> {
     return this.#running !== undefined;
   }
 
-  /** Copies what follows the entry `id`, unless it is copying already. */
+  /** Copies the messages after the entry `id`, unless it is copying already. */
   start(id: string): void {
     if (this.#running !== undefined) return;
     this.#running = new AbortController();
@@ -71,7 +71,7 @@ export class LogReader<T> {
 
   /**
    * Returns the position of the message after the entry `id`, or `undefined` if
-   * the ring doesn't reach back to that, or doesn't know it.
+   * the ring doesn't have that entry.
    *
    * @param exists Whether the log is known to have the entry. The ring may be
    * behind it then.

@@ -5,7 +5,7 @@ export interface Entry {
   readonly text: string | undefined;
 }
 
-/** Some entries. Nothing if the one before them is gone. */
+/** Some entries, or `undefined` if the one before them is gone. */
 export type Page = readonly Entry[] | undefined;
 
 /**
@@ -32,8 +32,7 @@ export interface MessageLog {
   /** Returns the id of the newest entry. */
   tail(): Promise<string>;
   /**
-   * Returns the next entries after the entry `id`, for a subscriber that comes
-   * back.
+   * Returns the next entries after the entry `id`, for a returning subscriber.
    */
   after(id: string): Promise<Page>;
   /** Begins to wait for entries, until the signal aborts. */
@@ -44,14 +43,14 @@ export interface MessageLog {
   close(): Promise<void>;
 }
 
-/** Reads the entries of a log as they come. */
+/** Reads the entries of a log as they arrive. */
 export interface LogFollower {
   /** Returns the id of the newest entry. */
   tail(): Promise<string>;
   /** Returns the next entries after the entry `id`. */
   after(id: string): Promise<Page>;
-  /** The same, but waits a while for an entry to come. Then there are none. */
+  /** The same, but waits a while for an entry. May return none. */
   next(id: string): Promise<Page>;
-  /** Closes the connection that it has of its own, if any. */
+  /** Closes its own connection, if any. */
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { pause } from "../../core/runtime/pause.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 
-/** The time between two looks for a connection, in milliseconds. */
+/** Time between two checks for a connection, in milliseconds. */
 const RETRY_AFTER = 200;
 
 /**
- * Repeats work that only reads while its server can't be reached. One timer
- * serves all that wait.
+ * Retries read-only work while its server can't be reached. All share one
+ * timer.
  */
 export class Persistence {
   readonly #link: { readonly isOpen: boolean };
@@ -23,7 +23,9 @@ export class Persistence {
     this.#closing = closing;
   }
 
-  /** Does some work. Returns `undefined` as soon as the signal aborts. */
+  /**
+   * Runs some work, and retries it. Returns `undefined` when the signal aborts.
+   */
   try<V>(
     signal: AbortSignal,
     work: () => Promise<V>,

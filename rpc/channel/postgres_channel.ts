@@ -39,17 +39,14 @@ export interface PostgresChannelOptions extends PostgresOptions {
   /** The table, for any number of channels. Default `kit_messages`. */
   readonly table?: string;
   /**
-   * How many messages Postgres keeps at least, and each process at most, for
-   * subscribers that come back and for those that read slowly. The same in all
-   * processes. Default 1,024.
+   * The number of messages that Postgres keeps at least, and each process at
+   * most, for returning and slow subscribers. Use the same in all processes.
+   * Default 1,024.
    */
   readonly history?: number;
-  /**
-   * Turns values into text and back. Default: `JSON`, so that values must be
-   * such as JSON carries.
-   */
+  /** Turns values into text and back. Default: `JSON`. */
   readonly transformer?: Transformer;
-  /** Where randomness comes from. Default: `crypto.getRandomValues`. */
+  /** The source of randomness. Default: `crypto.getRandomValues`. */
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
@@ -69,7 +66,7 @@ const OPTIONS: OptionRules<PostgresChannelOptions> = {
 
 /** A channel in Postgres. */
 export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
-  /** Rejects if Postgres can't be reached. For readiness. */
+  /** Rejects if Postgres can't be reached, for a readiness check. */
   ping(): Promise<void>;
   /** Ends all subscriptions of this process and closes their connections. */
   close(): Promise<void>;
@@ -80,16 +77,15 @@ export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
  * and one for notifications once somebody has subscribed. A pooler that gives
  * each transaction another connection can't carry notifications.
  *
- * While Postgres is away, subscriptions wait. Then they go on after the last
- * message that they gave, without a gap or a repetition. If Postgres has lost or
- * deleted what they are owed, they end as {@linkcode Channel} says.
+ * While Postgres is away, subscriptions wait. Then they continue after the last
+ * message they yielded, without a gap or a repetition. If Postgres has lost or
+ * deleted their next message, they end as {@linkcode Channel} describes.
  *
  * `publish()` is one statement. Calls that wait for the connection share one.
- * While Postgres can't be reached it rejects with `UnavailableError`, never later
- * than after `timeout`; the message may have been published then. It rejects
- * with a `TypeError` if the value can't be turned into text, or the text has
- * characters that Postgres can't keep: U+0000 and halves of surrogate pairs,
- * which `JSON` escapes.
+ * If Postgres can't be reached, it rejects with `UnavailableError` within
+ * `timeout`; the message may still have been published. It rejects with a
+ * `TypeError` if the value can't be encoded, or its text has characters that
+ * Postgres can't store: U+0000 and unpaired surrogates, which `JSON` escapes.
  *
  * @param options The client, the name and the length of the history.
  * @throws {TypeError} If `connect` doesn't create a client of `npm:pg` or

@@ -8,8 +8,8 @@
  *   11   92…0c   "world"    the same statement as 8; 9 and 10 are other channels'
  * ```
  *
- * An id is `<tag>-<seq>`. The tag is random: after a restore from a backup, or a
- * failover that lost messages, numbers are given again, but not ids.
+ * An id is `<tag>-<seq>`. The tag is random: after a restore from a backup, or
+ * a failover that lost messages, numbers repeat, but ids don't.
  *
  * @module
  */
@@ -34,9 +34,9 @@ export interface PostgresLogOptions
   readonly table: string;
   /** The channel's name. */
   readonly name: string;
-  /** How many messages are kept at least. */
+  /** The minimum number of messages kept. */
   readonly history: number;
-  /** Where randomness comes from. */
+  /** The source of randomness. */
   readonly random: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
@@ -47,9 +47,9 @@ interface Batch {
   ids?: Promise<readonly string[]>;
 }
 
-/** Maximum rows that are fetched at a time. */
+/** Maximum rows per query. */
 const MAX_PAGE = 128;
-/** Maximum queries of subscribers that come back. The others wait. */
+/** Maximum concurrent queries of returning subscribers. */
 const MAX_READS = 8;
 /** Maximum messages, and characters before the last, that a statement appends. */
 const MAX_BATCH = 1_024;
@@ -174,7 +174,7 @@ export class PostgresLog implements MessageLog {
     if (shared !== undefined) return shared;
     const close = () => void this.#catchUps.delete(id);
     const read = () => this.#takeTurn(() => this.#read(id, close));
-    // Later, so that it isn't sent before it can be shared.
+    // Deferred, so that others can share it before it is sent.
     const page = Promise.resolve().then(read).finally(close);
     this.#catchUps.set(id, page);
     return page;
@@ -229,7 +229,7 @@ export class PostgresLog implements MessageLog {
     try {
       return await read();
     } finally {
-      // The turn passes on, so nobody else can take it meanwhile.
+      // The slot passes on directly, so nobody else can take it.
       const next = this.#waiting.shift();
       if (next !== undefined) next();
       else this.#reads--;
@@ -250,7 +250,7 @@ export class PostgresLog implements MessageLog {
         this.#untilTrim -= length;
         if (this.#untilTrim > 0) return [this.#sql.append, values];
         this.#untilTrim = this.#trimInterval;
-        // Beside those that it appends.
+        // In addition to the appended ones.
         const kept = `${Math.max(0, this.#history - length)}`;
         return [this.#sql.appendAndTrim, [...values, kept]];
       });
@@ -267,7 +267,7 @@ export class PostgresLog implements MessageLog {
   }
 }
 
-/** An id in its one spelling, as far as a number can hold its end. */
+/** A canonical id, whose number is a safe integer. */
 const ID = /^[0-9a-f]{16}-[1-9]\d{0,14}$/;
 
 /** Returns the number of an id's row. */

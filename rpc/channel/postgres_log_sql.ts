@@ -31,8 +31,9 @@ export interface LogSql {
 }
 
 /**
- * Returns the statements. Numbers commit in their order, because who appends holds a lock until then:
- * a reader that has seen one has seen all before it.
+ * Returns the statements. Numbers commit in order, because an append holds a
+ * lock until it commits. So a reader that has seen one number has seen all
+ * before it.
  */
 export function logSql(table: string): LogSql {
   const lock = "SELECT pg_advisory_xact_lock($2::text::bigint)";

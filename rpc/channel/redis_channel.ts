@@ -40,17 +40,14 @@ export interface RedisChannelOptions {
   /** The key of the stream. Channels of the same name are one channel. */
   readonly name: string;
   /**
-   * How many messages Redis keeps at least, and each process at most, for
-   * subscribers that come back and for those that read slowly. The same in all
-   * processes. Default 1,024.
+   * The number of messages that Redis keeps at least, and each process at most,
+   * for returning and slow subscribers. Use the same in all processes. Default
+   * 1,024.
    */
   readonly history?: number;
-  /**
-   * Turns values into text and back. Default: `JSON`, so that values must be
-   * such as JSON carries.
-   */
+  /** Turns values into text and back. Default: `JSON`. */
   readonly transformer?: Transformer;
-  /** How long Redis may take for an answer, in seconds. Default 1. */
+  /** How long Redis may take to answer, in seconds. Default 1. */
   readonly timeout?: number;
   /**
    * Called once for each outage, with an `UnavailableError`. Default: logs its
@@ -82,21 +79,22 @@ export interface RedisChannel<T> extends Channel<T>, AsyncDisposable {
 
 /**
  * Creates a channel in Redis. All subscriptions of this process share one
- * connection, which is there while somebody is subscribed. Another one publishes.
+ * connection, which is open while there are any. Another connection publishes.
  *
- * `publish()` takes one round trip and never longer than `timeout`. While Redis
- * can't be reached it rejects with an `UnavailableError`. If Redis was too slow,
- * or the connection broke, the message may or may not have been published. It
- * rejects with a `TypeError` if the value can't be turned into text.
+ * `publish()` takes one round trip, at most `timeout`. If Redis can't be
+ * reached, it rejects with an `UnavailableError`. If Redis was too slow, or the
+ * connection broke, the message may still have been published. It rejects with
+ * a `TypeError` if the value can't be encoded.
  *
- * Subscriptions don't end when Redis can't be reached: they wait. New ones begin
- * when it can be. Others go on after the last message that they gave, without a gap or a repetition, also on
- * another master. If Redis no longer has what they are owed, they end as
- * {@linkcode Channel} says. A silent loss of the connection is noticed and
- * repaired within two timeouts.
+ * While Redis is away, subscriptions wait. Then they continue after the last
+ * message they yielded, without a gap or a repetition, also on another master.
+ * If Redis no longer has their next message, they end as {@linkcode Channel}
+ * describes. A connection that was lost silently is replaced within two
+ * timeouts.
  *
- * Redis replicates asynchronously. So a new master may lack messages that the
- * old one has acknowledged. Subscribers that have seen one of them are told.
+ * Redis replicates asynchronously, so a new master may lack messages that the
+ * old one acknowledged. Subscribers that received one of them get
+ * `MESSAGES_LOST`.
  *
  * @param options The client, the name and the length of the history.
  * @throws {TypeError} If an option is wrong or unknown.

@@ -3,22 +3,22 @@ import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 
 /** Settings of a {@linkcode RedisStream}. */
 export interface RedisStreamOptions extends RedisLinkOptions {
-  /** How many messages are kept at least. */
+  /** The minimum number of messages kept. */
   readonly history: number;
 }
 
-/** How many entries are fetched at a time, at most. */
+/** Maximum entries per command. */
 const MAX_PAGE = 128;
 
 // An empty stream gets an entry, so that a subscription always has one to start
-// from. Errors are passed on as they are, for READONLY to be recognised.
+// from. Errors are passed on unchanged, so that READONLY is recognised.
 const TAIL = `
 local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]
 return last and last[1] or redis.pcall("XADD", KEYS[1], "*", "start", "")`;
 
 /**
- * The messages of a channel in a stream, whose name is the link's key. The next
- * ids of another server with another history may even be smaller.
+ * The messages of a channel in a stream, whose name is the link's key. On a
+ * server with another history, the next ids may be smaller.
  */
 export class RedisStream implements MessageLog, LogFollower {
   readonly pageSize: number;
@@ -32,7 +32,7 @@ export class RedisStream implements MessageLog, LogFollower {
     this.#options = options;
     this.#link = new RedisLink(options);
     this.pageSize = Math.min(options.history, MAX_PAGE);
-    // Redis answers in half of the time after which it counts as silent.
+    // Half of the time after which Redis counts as silent.
     this.#block = Math.max(1, Math.floor(options.timeout / 2));
   }
 
@@ -87,9 +87,9 @@ export class RedisStream implements MessageLog, LogFollower {
     return entries;
   }
 
-  /** Takes another connection: one that waits can do nothing else. */
+  /** Opens another connection, because a blocked one can do nothing else. */
   follow(signal: AbortSignal): LogFollower {
-    // The connection of this one fails with it, and reports it.
+    // The main connection fails as well, and reports it.
     const stream = new RedisStream({ ...this.#options, onError() {} });
     // A connection that is being opened ends the first command in time. Some
     // clients can't close it before.
@@ -112,5 +112,5 @@ function toEntry([id, fields]: readonly [string, readonly string[]]): Entry {
   return { id: `${id}`, text: at < 0 ? undefined : `${fields[at + 1]}` };
 }
 
-/** An id in its one spelling, as far as a number can hold its parts. */
+/** A canonical id, whose parts are safe integers. */
 const ID = /^(0|[1-9]\d{0,14})-(0|[1-9]\d{0,14})$/;

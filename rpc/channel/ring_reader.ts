@@ -3,27 +3,27 @@ import type { Tracked } from "../procedure/tracked.ts";
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;
 
-/** A call of `next()` that has not been answered. */
+/** A pending call of `next()`. */
 interface Call<T> {
   resolve(result: Result<T>): void;
   reject(error: unknown): void;
 }
 
 /**
- * Reads a ring from a position on, until the signal aborts. It ends with an
- * error if the ring no longer holds the message whose turn it is.
+ * Reads a ring from a position on, until the signal aborts. It fails if the
+ * ring no longer holds the next message.
  */
 export class RingReader<T>
   implements AsyncIterableIterator<Tracked<T>, undefined>, Waiter {
   readonly #ring: MessageRing<T>;
   readonly #signal: AbortSignal;
   readonly #onEnd: (() => void) | undefined;
-  /** In their order: one, unless somebody asks ahead. */
+  /** Pending calls in order. Usually one. */
   readonly #calls: Call<T>[] = [];
   #position: number;
   #ended = false;
 
-  /** Starts to read; `onEnd` is called once, whatever ends it. */
+  /** Starts to read. `onEnd` is called once, at the end. */
   constructor(
     ring: MessageRing<T>,
     position: number,
@@ -38,7 +38,7 @@ export class RingReader<T>
     else signal.addEventListener("abort", this.#end);
   }
 
-  /** The next message, as soon as there is one. */
+  /** Resolves with the next message. */
   next(): Promise<Result<T>> {
     if (this.#ended) return Promise.resolve(DONE);
     if (this.#calls.length === 0) {
@@ -56,18 +56,18 @@ export class RingReader<T>
     });
   }
 
-  /** Ends it at once, also while `next()` waits. */
+  /** Ends it at once, even while `next()` waits. */
   return(): Promise<Result<T>> {
     this.#end();
     return Promise.resolve(DONE);
   }
 
-  /** Itself. */
+  /** Returns the reader itself. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  /** Answers as many calls as there are messages. */
+  /** Resolves pending calls while there are messages. */
   wake(): void {
     while (this.#calls.length > 0) {
       try {
@@ -81,7 +81,7 @@ export class RingReader<T>
     }
   }
 
-  /** The message whose turn it is; nothing if it has not been published. */
+  /** Returns the next message, or `undefined` if it hasn't been published. */
   #take(): Result<T> | undefined {
     const { start, end, capacity } = this.#ring;
     if (this.#position >= end) return undefined;

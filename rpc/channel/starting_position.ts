@@ -24,19 +24,19 @@ export class SubscriptionScope extends WatchScope {
    * Creates a scope inside the current one.
    *
    * @param onStart Called at most once, with the position.
-   * @param onAsked Called when code in it asks for the user.
+   * @param onAsked Called when its code asks for the user.
    */
   constructor(onStart: (eventId: string) => void, onAsked?: OnAsked) {
     super(onAsked);
     this.#onStart = onStart;
   }
 
-  /** Counts a channel. Returns a function that takes its position. */
+  /** Counts a channel. Returns a function that receives its position. */
   addChannel(): (eventId: string) => void {
     this.#channels++;
     return (eventId) =>
-      // The handler may subscribe to another channel: then an id of one says
-      // nothing about the other.
+      // If the handler subscribes to several channels, the id of one isn't a
+      // position of all.
       queueMicrotask(() => {
         if (this.#hasStarted || this.isOver || this.#channels !== 1) return;
         this.start();
@@ -44,16 +44,16 @@ export class SubscriptionScope extends WatchScope {
       });
   }
 
-  /** Marks the position as known. No other one will be taken any more. */
+  /** Marks the position as known. Later ones are ignored. */
   start(): void {
     this.#hasStarted = true;
   }
 }
 
 /**
- * Returns a function that takes the position of a channel's subscription, if
- * the subscription may resume from there: its handler passes the client's
- * `lastEventId` on. Must be called in the handler's own call.
+ * Returns a function that receives the position of a channel's subscription, if
+ * it can resume from there, because its handler passes `lastEventId` on. Must
+ * be called synchronously in the handler.
  */
 export function startOf(
   options: object,

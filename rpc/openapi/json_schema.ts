@@ -1,6 +1,6 @@
 /**
- * Describes schemas in JSON Schema, by Standard JSON Schema
- * (https://standardschema.dev/json-schema), in draft 2020-12.
+ * Describes schemas in JSON Schema, draft 2020-12, with Standard JSON Schema
+ * (https://standardschema.dev/json-schema).
  *
  * @module
  */
@@ -16,8 +16,8 @@ export interface JSONSchema {
 }
 
 /**
- * Describes a schema that can't describe itself. `undefined` leaves it open:
- * any value. The description of a part can't refer to anything.
+ * Describes a schema that can't describe itself. `undefined` means any value.
+ * The description of a part can't contain references.
  */
 export type ToJSONSchema = (
   schema: Schema,
@@ -25,11 +25,11 @@ export type ToJSONSchema = (
 ) => JSONSchema | undefined;
 
 /**
- * Describes what a schema takes or gives, as it is in JSON. Parts that have no
- * JSON Schema are any value, and `$comment` says why.
+ * Describes the input or output of a schema, as JSON. Parts without a JSON
+ * Schema are any value, with the reason in `$comment`.
  *
- * @param toJSONSchema Is asked first about such parts.
- * @throws What `toJSONSchema` throws, and zod about its own misuse.
+ * @param toJSONSchema Called first for such parts.
+ * @throws Any error of `toJSONSchema`, or zod's errors about misuse.
  */
 export function describeSchema(
   schema: Schema,
@@ -47,7 +47,7 @@ export function describeSchema(
   if (standard.vendor === "zod") {
     return convert({
       target: TARGET,
-      // So that one date in an object leaves the rest of it described.
+      // Describes the rest of an object that contains such a part.
       libraryOptions: {
         unrepresentable: ({ zodSchema, message }: Unrepresentable) =>
           toJSONSchema(zodSchema, direction) ??
@@ -62,7 +62,7 @@ export function describeSchema(
   } catch (error) {
     failure = error;
   }
-  // Outside of `try`: what toJSONSchema throws is meant to be seen.
+  // Outside of `try`, so that errors of toJSONSchema are seen.
   return replace(
     schema,
     failure instanceof Error ? failure.message : String(failure),
@@ -71,7 +71,7 @@ export function describeSchema(
 
 const TARGET = "draft-2020-12";
 
-/** The part of Standard JSON Schema that is used here. */
+/** The used part of Standard JSON Schema. */
 interface Standard {
   readonly vendor?: unknown;
   readonly jsonSchema?: {
@@ -84,7 +84,7 @@ interface Standard {
 
 type ZodSchema = Schema & { readonly _zod: { readonly def: ZodDef } };
 
-/** Zod's report about a type that has no JSON Schema. */
+/** Zod's error for a type without a JSON Schema. */
 interface Unrepresentable {
   readonly zodSchema: ZodSchema;
   readonly message: string;
@@ -116,7 +116,7 @@ function anything(reason: string): JSONSchema {
   return { $comment: reason };
 }
 
-/** Describes those types of zod's of which it is certain what JSON makes. */
+/** Describes the zod types whose JSON form is certain. */
 function describeZod(
   { type, coerce, values }: ZodDef,
   direction: "input" | "output",
@@ -125,19 +125,19 @@ function describeZod(
     return { type: "string", format: "date-time" };
   }
   if (type === "undefined" || type === "void") return NEVER;
-  // "any" leaves the literal's other values as they are.
+  // "any" keeps the literal's other values.
   if (type === "literal" && values?.includes(undefined)) {
     return values.length > 1 ? "any" : NEVER;
   }
   return undefined;
 }
 
-/** JSON has no `undefined`: where it would stand there is nothing. */
+/** JSON has no `undefined`, so nothing matches it. */
 const NEVER: JSONSchema = { not: {} };
 
 /**
- * Zod describes what it gives, callers get what JSON makes of that: of
- * `undefined` no key in an object, and `null` in an array.
+ * Converts zod's description to JSON: `undefined` is a missing key in an
+ * object, and `null` in an array.
  */
 function describeAsSent({ zodSchema, jsonSchema }: Described): void {
   const { shape, valueType, element, items } = zodSchema._zod.def;
@@ -168,7 +168,7 @@ function orNull(schema: Schema, described: JSONSchema): JSONSchema {
 }
 
 /**
- * Whether a call without input passes, as far as can be known without waiting.
+ * Whether a call without input is valid. Only synchronous schemas are checked.
  */
 export function mayBeAbsent(schema: Schema): boolean {
   if (isZodThatMayWait(schema)) {
@@ -179,8 +179,8 @@ export function mayBeAbsent(schema: Schema): boolean {
 }
 
 /**
- * Whether what a schema gives is never `undefined`, as far as can be known
- * without waiting.
+ * Whether a schema never returns `undefined`. Only synchronous schemas are
+ * checked.
  */
 export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
   const options = (described.anyOf ?? [described]) as JSONSchema[];
@@ -193,12 +193,12 @@ export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
   return !checked.valid || checked.value !== undefined;
 }
 
-/** Whether a JSON Schema says nothing. */
+/** Whether a JSON Schema has no constraints. */
 function isAnything(described: JSONSchema): boolean {
   return Object.keys(described).every((key) => key === "$comment");
 }
 
-/** Returns whether zod knows a schema as optional, without running its code. */
+/** Whether a zod schema is optional, without running its code. */
 function optionality(schema: object, side: "optin" | "optout"): unknown {
   const { _zod: zod } = schema as {
     readonly _zod?: { readonly optin?: unknown; readonly optout?: unknown };

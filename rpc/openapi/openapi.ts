@@ -30,35 +30,36 @@ export interface OpenAPIOptions {
   readonly title: string;
   /** The version of the API. The version of OpenAPI is fixed. */
   readonly version: string;
-  /** What it is for; may be CommonMark. */
+  /** The purpose of the API. May be CommonMark. */
   readonly description?: string;
-  /** Where `rpcPlugin` serves the router. Default `/api/rpc`. */
+  /** The endpoint of `rpcPlugin`. Default `/api/rpc`. */
   readonly endpoint?: string;
-  /** Where the API is served. Default: where the document is. */
+  /** The origin of the API. Default: the document's. */
   readonly servers?: OpenAPIDocument["servers"];
   /**
-   * Describes the schemas, and the parts of zod's, that have no JSON Schema of
-   * their own. Where it gives `undefined`, or by default, such a part is any
-   * value, and its `$comment` says why; throw to insist on a description.
+   * Describes schemas, and parts of zod schemas, that have no JSON Schema.
+   * Without it, or where it returns `undefined`, such a part is any value, with
+   * the reason in `$comment`. To require a description, throw.
    *
-   * Dates need no help: what JSON makes of them is known. Zod Mini does, and
-   * `(schema, io) => z.toJSONSchema(schema, { io })` is all of it.
+   * Dates don't need it. For Zod Mini, use `(schema, io) =>
+   * z.toJSONSchema(schema, { io })`.
    */
   readonly toJSONSchema?: ToJSONSchema;
 }
 
 /**
  * Describes a router in OpenAPI 3.1, for callers in other languages and for
- * tools: each query as a `GET`, each mutation as a `POST` of `endpoint/<path>`,
- * with the schemas of its input and output. Serve it as JSON wherever you like.
+ * tools. Queries are `GET endpoint/<path>`, mutations `POST endpoint/<path>`,
+ * with the schemas of input and output. Serve the document as JSON.
  *
- * Subscriptions are left out, since they aren't called over HTTP. An output
- * without a schema (`procedure.output(…)`) is any value.
+ * It doesn't contain subscriptions, which don't use HTTP. Without a schema
+ * (`procedure.output(…)`), an output is any value.
  *
- * @param router The router. JSON Schema can't describe the text of a
- * transformer: serve `createRouter(router._def)` at a second endpoint then.
- * @param options Title, version, and where the router is served.
- * @returns A plain object, to be sent as JSON.
+ * @param router The router. It must have no transformer, whose text JSON Schema
+ * can't describe. Serve `createRouter(router._def)` at a second endpoint
+ * instead.
+ * @param options Title, version, and endpoint.
+ * @returns A plain object to send as JSON.
  * @throws {TypeError} If an option is missing or malformed, the router has a
  * transformer, or a schema can't be described; the message names the procedure.
  *
@@ -169,8 +170,8 @@ function describeInput(
 ): Pick<OpenAPIOperation, "parameters" | "requestBody"> {
   const schema = input === undefined ? {} : describe(path, input, "input");
   if (kind === "mutation") {
-    // Without a body most callers send no content type either, and without
-    // that the server can't tell them from another site's form.
+    // Without a body, most callers send no content type. The server would then
+    // treat the call as another site's form.
     const required = true;
     const content = json(schema);
     const description = "Not looked at, but it has to be JSON";

@@ -10,7 +10,7 @@ export interface OpenAPIDocument {
     readonly version: string;
     readonly description?: string;
   };
-  /** Where the API is served. Default: where the document is. */
+  /** The origins of the API. Default: the document's. */
   readonly servers?: readonly {
     readonly url: string;
     readonly description?: string;
@@ -42,7 +42,7 @@ export interface OpenAPIDocument {
 export interface OpenAPIOperation {
   /** The procedure's dotted path. */
   readonly operationId: string;
-  /** The first key of its path, unless that is all there is. */
+  /** The first key of its path, if it has several. */
   readonly tags?: readonly string[];
   /** The input of a query, as JSON. */
   readonly parameters?: readonly {

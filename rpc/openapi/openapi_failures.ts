@@ -1,5 +1,5 @@
 /**
- * The failures in an OpenAPI document, which are the same for all procedures.
+ * The failures in an OpenAPI document, the same for all procedures.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export const FAILURE_SCHEMA: JSONSchema = {
   required: ["ok", "error"],
 };
 
-/** The answers that every operation may give. */
+/** The failures of every operation. */
 export const FAILURE_RESPONSES: OpenAPIDocument["components"]["responses"] = {
   BadRequest: failure(
     "The call isn't right: PARSE_ERROR if it isn't valid JSON, VALIDATION_ERROR if the input isn't what the procedure takes, or a code of the procedure's own",

@@ -1,12 +1,12 @@
 import type { JSONSchema } from "./json_schema.ts";
 
-/** Where JSON Schemas that are used by name stand in an OpenAPI document. */
+/** The named JSON Schemas of an OpenAPI document. */
 export interface SchemaComponents {
   /**
-   * Returns a schema that can stand anywhere in the document:
-   * what it defines moves to the components, and its references follow.
+   * Returns a schema that works anywhere in the document: its definitions move
+   * to the components, and its references follow.
    *
-   * @param name For the schema itself, if it refers to itself.
+   * @param name The name of the schema, if it refers to itself.
    */
   embed(schema: JSONSchema, name: string): JSONSchema;
   /** The components so far, by name. */
@@ -16,12 +16,12 @@ export interface SchemaComponents {
 /**
  * Creates the collection of a document's schemas.
  *
- * A reference such as `#/$defs/Post` counts from the document's root, so a
- * schema can't keep its own `$defs` when it becomes a part of something. Equal
- * definitions of one name are one component; different ones (the input of a
- * schema and its output, often) get a number.
+ * A reference such as `#/$defs/Post` is relative to the document's root, so an
+ * inner schema can't keep its `$defs`. Equal definitions with one name become
+ * one component. Different ones, often the input and output of a schema, get a
+ * number.
  *
- * @param schemas What is there from the start.
+ * @param schemas The initial components.
  */
 export function createSchemaComponents(
   schemas: { readonly [name: string]: JSONSchema },
@@ -38,7 +38,7 @@ export function createSchemaComponents(
       ]);
       const names = new Map<string, string>();
 
-      /** The name of the component for a part, which is made on first use. */
+      /** Returns the name of the component for a part, created on first use. */
       function nameOf(key: string): string {
         const given = names.get(key);
         if (given !== undefined) return given;
@@ -51,7 +51,7 @@ export function createSchemaComponents(
         names.set(key, name);
         if (equal === undefined) {
           known.set(meaning, name);
-          // Taken before its own references are followed: they may lead back.
+          // Reserved first, because its own references may be circular.
           components.set(name, {});
           components.set(name, relocate(parts.get(key)!));
         }
@@ -84,19 +84,19 @@ export function createSchemaComponents(
   }
 }
 
-/** The parts of a schema by the pointer to each: `""` is the whole. */
+/** The parts of a schema by JSON pointer: `""` is the whole. */
 type Parts = ReadonlyMap<string, JSONSchema>;
 
 const DEFS = "/$defs/";
 
-/** Splits a reference into the part it is in, if it is in one, and the rest. */
+/** Splits a reference into its part, if any, and the rest. */
 function split(ref: string, parts: Parts): [string | undefined, string] {
   if (ref !== "#" && !ref.startsWith("#/")) return [undefined, ""];
   const pointer = ref.slice(1);
   if (!pointer.startsWith(DEFS)) return ["", pointer];
   const end = pointer.indexOf("/", DEFS.length);
   const segment = pointer.slice(DEFS.length, end === -1 ? undefined : end);
-  // RFC 6901, sections 4 and 6: first the URL's escapes, then the pointer's.
+  // Decodes the URL's escapes, then the pointer's: RFC 6901, sections 4 and 6.
   const key = DEFS +
     decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~");
   return parts.has(key)
@@ -116,8 +116,8 @@ function refersTo(key: string, parts: Parts): boolean {
 }
 
 /**
- * A text that is equal for definitions that mean the same, whatever the parts
- * that they refer to are called.
+ * Returns a text that is equal for equivalent definitions, whatever the names
+ * of their parts.
  */
 function spell(key: string, parts: Parts): string {
   const reached = [key];
@@ -134,10 +134,10 @@ function spell(key: string, parts: Parts): string {
   return texts.join("\n");
 }
 
-/** Keywords that hold values, in which a `$ref` is a word like any other. */
+/** Keywords that hold values, where a `$ref` isn't a reference. */
 const HOLDS_VALUES = new Set(["const", "default", "enum", "examples"]);
 
-/** Keywords that hold schemas by a name which is free. */
+/** Keywords that hold schemas by arbitrary names. */
 const HOLDS_NAMES = new Set([
   "$defs",
   "definitions",
@@ -146,7 +146,7 @@ const HOLDS_NAMES = new Set([
   "properties",
 ]);
 
-/** Copies a schema with other references. */
+/** Returns a copy of a schema with mapped references. */
 function mapReferences(
   schema: JSONSchema,
   change: (ref: string) => string,

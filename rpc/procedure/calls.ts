@@ -8,13 +8,15 @@
 import type { Jsonify } from "../json.ts";
 import type { SchemaInput } from "./schema.ts";
 
-/** Calls a query or a mutation. Input that may be `undefined` is optional. */
+/**
+ * Calls a query or a mutation. An input that may be `undefined` is optional.
+ */
 export type CallFunction<Input, Output, Options> = (
   ...args: undefined extends Input ? [input?: Input, options?: Options]
     : [input: Input, options?: Options]
 ) => Promise<Output>;
 
-/** Opens a subscription. Input that may be `undefined` is optional. */
+/** Opens a subscription. An input that may be `undefined` is optional. */
 export interface SubscribeFunction<Input, Output, Options, Failure = Error> {
   /** Passes each value to a handler. Returns a function that unsubscribes. */
   (
@@ -31,18 +33,18 @@ export interface SubscribeFunction<Input, Output, Options, Failure = Error> {
 /**
  * Handlers of a subscription.
  *
- * @typeParam Failure What `onError` gets: an `RPCClientError` from a client, any
- * error from `createCaller()`.
+ * @typeParam Failure The errors of `onError`: `RPCClientError` for a client,
+ * any `Error` for `createCaller()`.
  */
 export interface SubscriptionHandlers<Output, Failure = Error> {
   /** Called with each value. */
   readonly onData: (data: Output) => void;
   /**
-   * Called with the error that ended the subscription. Default: logs it. From a
-   * client, an error that `onData` throws doesn't get here: it is uncaught.
+   * Called with the error that ended the subscription. Default: logs it. A
+   * client doesn't pass on an error that `onData` throws: it is uncaught.
    */
   readonly onError?: (error: Failure) => void;
-  /** Called when the server has sent everything. */
+  /** Called when the subscription has ended. */
   readonly onComplete?: () => void;
 }
 
@@ -68,7 +70,7 @@ export type inferInput<P> = P extends { readonly input: infer S }
   : never;
 
 /**
- * The output of a procedure's handler; each value of a subscription's.
+ * The output of a procedure's handler, or each value of a subscription.
  *
  * @typeParam As `"json"` for the output after it has been sent as JSON.
  */
@@ -87,8 +89,8 @@ export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
   : never;
 
 /**
- * The outputs that a client gets, for each procedure of a router: as JSON, or
- * as they are if the router has a transformer.
+ * The outputs that a client gets, for each procedure of a router. They are as
+ * sent in JSON, unless the router has a transformer.
  */
 export type inferRouterOutputs<R> = R extends
   { readonly _def: infer Def; readonly "~wire"?: infer As } ? {
@@ -103,12 +105,11 @@ export type inferRouterOutputs<R> = R extends
   : never;
 
 /**
- * The calls of a router's definition. The compiler works out only those that
- * are used, of three hundred procedures too.
+ * The calls of a router's definition. The compiler resolves only the used ones.
  *
  * @typeParam As `"json"` if outputs are sent as JSON.
  * @typeParam SubscribeOptions `never` for callers without subscriptions.
- * @typeParam Failure What `onError` of subscriptions gets.
+ * @typeParam Failure The errors of a subscription's `onError`.
  */
 export type Calls<Def, As, Options, SubscribeOptions, Failure = Error> = {
   readonly [K in keyof Def]: Def[K] extends { readonly kind: infer Kind }

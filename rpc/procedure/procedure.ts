@@ -1,6 +1,7 @@
 /**
- * Procedures: what a router is made of. A builder collects middlewares and an
- * output schema; `query`, `mutation` and `subscription` finish it.
+ * Procedures, the parts of a router. A builder collects middlewares and an
+ * output schema. Its methods `query`, `mutation` and `subscription` create a
+ * procedure.
  *
  * @module
  */
@@ -16,30 +17,29 @@ import {
 } from "./schema.ts";
 import type { Tracked } from "./tracked.ts";
 
-/** Reads, writes, or streams. */
+/** The kind of a procedure: reads, writes, or streams. */
 export type ProcedureKind = "query" | "mutation" | "subscription";
 
 /**
- * Information about a call, for middlewares and handlers. `request`, `signal` and
- * `responseHeaders` are made when they are read, so a copy made by spreading is
- * without them.
+ * Information about a call, for middlewares and handlers. `request`, `signal`
+ * and `responseHeaders` are getters, so a copy by spreading doesn't have them.
  */
 export interface CallInfo<Context> {
-  /** The host's context of the request; see `rpcPlugin` and `createCaller`. */
+  /** The context of the request; see `rpcPlugin` and `createCaller`. */
   readonly ctx: Context;
   /**
-   * The HTTP request; for a subscription a copy of the one that opened the
+   * The HTTP request. For a subscription, a copy of the one that opened the
    * socket, without a body.
    */
   readonly request: Request;
-  /** Aborted when the caller is gone before the procedure is done. */
+  /** Aborted if the caller disconnects before the procedure is done. */
   readonly signal: AbortSignal;
   /**
-   * Headers for the response, such as cookies, whether the call succeeds or
-   * fails; those of a thrown error take precedence. The one response of a batch
-   * gets those of all its calls, in their order. Headers that describe the
-   * body, such as its type, can't be set. A subscription has no response, so
-   * what it sets goes nowhere; `createCaller` hands them to its caller.
+   * Headers of the response, such as cookies, also for failures. Headers of a
+   * thrown error take precedence. The response of a batch has the headers of
+   * all its calls, in order. Headers of the body, such as its type, can't be
+   * set. A subscription has no response, so its headers are ignored.
+   * `createCaller` passes them to its caller.
    */
   readonly responseHeaders: Headers;
   /** The procedure's dotted path. */
@@ -50,22 +50,22 @@ export interface CallInfo<Context> {
 
 /** Arguments of a query's or mutation's handler. */
 export interface HandlerArgs<Input, Context> extends CallInfo<Context> {
-  /** The input, as the schema has parsed it. */
+  /** The parsed input. */
   readonly input: Input;
 }
 
 /** Arguments of a subscription's handler. */
 export interface SubscriptionArgs<Input, Context>
   extends HandlerArgs<Input, Context> {
-  /** The id of the last tracked value that a returning client has seen. */
+  /** The id of the last tracked value that a returning client has received. */
   readonly lastEventId: string | undefined;
 }
 
 /** Arguments of a middleware. */
 export interface MiddlewareArgs<Context> extends CallInfo<Context> {
   /**
-   * Goes on with the call, once. The fields it is given are added to what
-   * later middlewares and the handler get. It rejects with what they throw.
+   * Continues the call; call it once. Later middlewares and the handler get the
+   * given fields. Rejects with their errors.
    */
   readonly next: <
     Added extends
@@ -81,11 +81,11 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
 export interface NextResult<Added> {
   /** The procedure's output; of a subscription, its stream. */
   readonly output: unknown;
-  /** Only for the compiler. */
+  /** For the compiler only. */
   readonly "~added"?: Added;
 }
 
-/** Code around a procedure: it returns what `next()` gives, or throws. */
+/** Code around a procedure. Returns the result of `next()`, or throws. */
 export type ProcedureMiddleware<
   Context = RequestContext,
   // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
@@ -94,7 +94,7 @@ export type ProcedureMiddleware<
   Before = {},
 > = (args: MiddlewareArgs<Context> & Before) => Promise<NextResult<Added>>;
 
-/** A procedure. Make one with {@linkcode procedure}. */
+/** A procedure. Create one with {@linkcode procedure}. */
 export interface Procedure<
   Kind extends ProcedureKind = ProcedureKind,
   Input = unknown,
@@ -102,16 +102,16 @@ export interface Procedure<
 > {
   /** Reads, writes, or streams. */
   readonly kind: Kind;
-  /** The schema of the input; without one, input is not passed on. */
-  // The whole schema rather than its two types: the compiler then works out
-  // the types of those procedures only that a client calls.
+  /** The schema of the input. Without one, input isn't passed on. */
+  // The whole schema instead of its two types, so that the compiler resolves
+  // the types of called procedures only.
   readonly input: Input;
   /** The schema of the output, if there is one. */
   readonly output: Schema | undefined;
   /** The middlewares, outermost first. */
   // deno-lint-ignore no-explicit-any -- each has its own context and fields
   readonly middlewares: readonly ProcedureMiddleware<any, any, any>[];
-  /** The code. */
+  /** The handler. */
   // deno-lint-ignore no-explicit-any -- the builder has checked its types
   readonly handler: (args: any) => unknown;
   /** Only for the compiler. */
@@ -131,7 +131,7 @@ export interface DefineProcedure<
       args: HandlerArgs<undefined, Context> & Added,
     ) => Output | PromiseLike<Output>,
   ): Procedure<Kind, undefined, SchemaOutput<Out, Output>>;
-  /** With input, which the schema checks. */
+  /** With input, validated by the schema. */
   <S extends Schema, Output extends SchemaInput<Out, unknown>>(
     input: S,
     handler: (
@@ -141,19 +141,19 @@ export interface DefineProcedure<
 }
 
 /**
- * Creates procedures. Every method leaves the builder as it is, so that one can
- * be kept under a name (`const authed = procedure.use(…)`) and used many times.
+ * Creates procedures. Methods don't change the builder, so keep one under a
+ * name, as in `const authed = procedure.use(…)`, and reuse it.
  *
  * @typeParam Added The fields that middlewares have added.
  * @typeParam Out The output schema, or `undefined`.
  */
 export interface ProcedureBuilder<Context, Added, Out = undefined> {
-  /** Sets the type of `ctx`, and nothing else. */
+  /** Sets the type of `ctx`. */
   context<NewContext>(): ProcedureBuilder<NewContext, Added, Out>;
 
   /**
-   * Adds a middleware, inside of those that were added before. Its fields
-   * replace earlier ones of the same name.
+   * Adds a middleware inside the earlier ones. Its fields replace earlier ones
+   * of the same name.
    */
   use<More>(
     middleware: ProcedureMiddleware<Context, More, Added>,
@@ -165,17 +165,20 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
   >;
 
   /**
-   * Checks what handlers return; for a subscription each value. A value that
-   * the schema refuses is the server's fault: `INTERNAL_ERROR`.
+   * Sets the schema of the output, or of each value of a subscription. An
+   * invalid output is an `INTERNAL_ERROR`.
    */
   output<S extends Schema>(schema: S): ProcedureBuilder<Context, Added, S>;
 
-  /** A procedure that reads. Clients call it with GET, so it must not write. */
+  /**
+   * Creates a procedure that reads. Clients call it with GET, so it must not
+   * write.
+   */
   readonly query: DefineProcedure<"query", Context, Added, Out>;
-  /** A procedure that writes. */
+  /** Creates a procedure that writes. */
   readonly mutation: DefineProcedure<"mutation", Context, Added, Out>;
 
-  /** A procedure that streams what its async generator yields. */
+  /** Creates a procedure that streams the values of its async generator. */
   subscription<
     Output extends
       | SchemaInput<Out, unknown>
@@ -189,7 +192,7 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
     undefined,
     SchemaOutput<Out, Output extends Tracked<infer Value> ? Value : Output>
   >;
-  /** A procedure that streams, with input. */
+  /** Creates a procedure that streams, with input. */
   subscription<
     S extends Schema,
     Output extends
@@ -208,7 +211,7 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
 }
 
 /**
- * Where every procedure begins.
+ * The builder of procedures.
  *
  * @example
  * ```ts
@@ -261,7 +264,7 @@ function createBuilder(
     mutation: finish("mutation"),
     subscription: finish("subscription"),
   };
-  // The types of a builder are for those who use it; it knows none of them.
+  // The builder's types are for its users. The implementation has none.
   return builder as never;
 }
 

@@ -16,12 +16,12 @@ import { isThenable } from "../../core/maybe_async.ts";
 import { RPCError } from "../error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
 
-/** How many calls, and whose. */
+/** Options of {@linkcode rateLimit}. */
 export interface RateLimitOptions<Context = RequestContext>
   extends SharedRateLimitOptions {
-  /** How many calls a key may make in a window. */
+  /** Maximum calls of a key in a window. */
   readonly limit: number;
-  /** How long a window lasts from its first call on, in milliseconds. */
+  /** Length of a window from its first call, in milliseconds. */
   readonly windowMs: number;
   /**
    * Returns the caller's key, such as a user's id. Default: the client's address
@@ -42,14 +42,13 @@ const OPTIONS: OptionRules<RateLimitOptions> = {
 };
 
 /**
- * Creates a middleware that limits how many calls a key may make in a window of
- * time. Further ones are refused with `RATE_LIMITED`, status 429 and
- * `Retry-After`.
+ * Creates a middleware that limits the calls of a key in a fixed window.
+ * Further calls fail with `RATE_LIMITED`, status 429 and `Retry-After`.
  *
- * Each limit keeps a count of its own, over all procedures that it is used on.
- * It counts in the memory of this process, or in a `store` for all processes.
+ * Each limit has its own count, for all procedures that use it. It counts in
+ * the memory of this process, or in a `store` shared by all processes.
  *
- * @param options How many calls, in what time, and whose.
+ * @param options The limit, the window, and the key.
  * @throws {TypeError} If a number is not positive, or a store has no `name`.
  *
  * @example

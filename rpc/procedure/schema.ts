@@ -1,7 +1,7 @@
 /**
- * What the kit takes as a schema: anything that speaks
- * [Standard Schema](https://standardschema.dev) (zod, Valibot, ArkType, …), or
- * an object with a `parse` function that throws, with or without `safeParse`.
+ * Schemas: any library with [Standard Schema](https://standardschema.dev) (zod,
+ * Valibot, ArkType, …), or an object with a `parse` function that throws, with
+ * or without `safeParse`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { type Rule, rule } from "../../core/check/rules.ts";
 
 /** A schema of a library that follows Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  /** The properties that the standard names. */
+  /** The properties of the standard. */
   readonly "~standard": {
     /** The version of the standard. */
     readonly version: 1;
@@ -20,7 +20,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly validate: (
       value: unknown,
     ) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    /** Only for the compiler. */
+    /** For the compiler only. */
     readonly types?:
       | { readonly input: Input; readonly output: Output }
       | undefined;
@@ -38,20 +38,20 @@ export type SchemaResult<Output = unknown> =
  * `safeParseAsync`, as in zod 3, that is called instead.
  */
 export interface ParseSchema<Output = unknown> {
-  /** Checks a value and gives what it became; throws if it is not right. */
+  /** Returns the parsed value. Throws if it is invalid. */
   parse(value: unknown): Output;
 }
 
 /**
  * Any schema.
  *
- * It says no more than it takes to tell a schema from a handler: the compiler
- * checks each procedure against it, and comparing a whole schema of zod's
- * costs more than everything else about a procedure.
+ * Just enough to distinguish a schema from a handler. The compiler checks each
+ * procedure against it, and comparing a whole zod schema would cost more than
+ * the rest of the procedure.
  */
 export type Schema =
-  // Zod's first: it has the other property as well, but what that is takes the
-  // compiler longer to work out than the rest of the procedure.
+  // Zod's property first. Its `~standard` has the same types, but costs the
+  // compiler more than the rest of the procedure.
   | { readonly _zod: object }
   | { readonly "~standard": object }
   | { readonly parse: (value: unknown) => unknown };
@@ -62,8 +62,7 @@ export type Schema =
  * @typeParam Otherwise The result for anything but a schema.
  */
 export type SchemaInput<S, Otherwise = undefined> =
-  // Zod's own place for it. By `~standard` it would come out the same, after a
-  // third more work for the compiler.
+  // Zod's own property. `~standard` gives the same type, for a third more work.
   S extends { readonly _zod: { readonly input: unknown } } ? S["_zod"]["input"]
     : S extends {
       readonly "~standard": {
@@ -75,7 +74,7 @@ export type SchemaInput<S, Otherwise = undefined> =
     : Otherwise;
 
 /**
- * The value that a schema makes of its input: handlers get this.
+ * The parsed value of a schema, which handlers get.
  *
  * @typeParam Otherwise The result for anything but a schema.
  */

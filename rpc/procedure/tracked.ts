@@ -1,8 +1,8 @@
 import { kindOf } from "../../core/check/show.ts";
 
-/** A value of a subscription under an id, made by `tracked()`. */
+/** A value of a subscription with an id, from `tracked()`. */
 export class Tracked<T> {
-  /** The id that a returning client sends as the last it has seen. */
+  /** The id, which a returning client sends as its `lastEventId`. */
   readonly id: string;
   /** The value. */
   readonly value: T;
@@ -15,13 +15,13 @@ export class Tracked<T> {
 }
 
 /**
- * Gives a value of a subscription an id. A client whose connection broke sends
- * the id of the last value it has seen, and the handler gets it as
- * `lastEventId`, to go on from there.
+ * Adds an id to a value of a subscription. After a break, the client sends the
+ * id of the last value it received. The handler gets it as `lastEventId` and
+ * continues after it.
  *
- * @param id Names the value; not empty, at most 256 characters.
- * @param value What the client gets.
- * @throws {TypeError} If the id is not such a string.
+ * @param id The id: 1 to 256 characters.
+ * @param value The value for the client.
+ * @throws {TypeError} If the id isn't such a string.
  *
  * @example
  * ```ts
@@ -46,5 +46,5 @@ export function tracked<T>(id: string, value: T): Tracked<T> {
   );
 }
 
-/** How long the id of a value may be, in UTF-16 code units. */
+/** Maximum length of a value's id, in UTF-16 code units. */
 export const MAX_EVENT_ID = 256;

@@ -76,7 +76,9 @@ function settle<T>(
   return Promise.resolve(result as PromiseLike<T>).then(toValidation, failed);
 }
 
-/** Reports a value that is nested too deeply: the sender's fault, not the code's. */
+/**
+ * Reports a value that is nested too deeply, which is an error of the sender.
+ */
 function rethrow(error: unknown): Validation {
   const isOverflow = error instanceof RangeError &&
     error.message.startsWith("Maximum call stack size exceeded");
@@ -113,7 +115,7 @@ export type ValidationDetails =
 
 /** One thing that was wrong with a value. */
 export interface ValidationIssue {
-  /** Where: keys and indexes from the outside in. Absent for the value itself. */
+  /** Keys and indexes from the outside in. Absent for the value itself. */
   readonly path?: readonly (string | number)[];
   /** The description of the problem. */
   readonly message: string;
@@ -131,7 +133,7 @@ export function sanitizeValidationError(error: unknown): ValidationDetails {
   return { message: messageOf(error instanceof Error ? error : {}) };
 }
 
-/** How many characters of an issue are in the message of an error. */
+/** Maximum characters of an issue in an error's message. */
 const MAX_ISSUE = 200;
 
 /** Returns the path and text of the first issue, and how many more there are. */
@@ -144,7 +146,7 @@ export function firstIssue(details: ValidationDetails): string {
     (others.length === 0 ? "" : ` (and ${others.length} more)`);
 }
 
-/** How many fields are named in a trace. */
+/** Maximum fields named in a trace. */
 const MAX_FIELDS = 10;
 
 /** Returns the names of invalid fields for the trace, without their values. */

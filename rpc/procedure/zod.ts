@@ -10,10 +10,10 @@
  * @module
  */
 
-/** A zod schema, as far as it is used here. */
+/** The used part of a zod schema. */
 export interface ZodSchema {
   readonly "~standard": { readonly vendor: "zod" };
-  /** Validates a value once, whether that waits or not. */
+  /** Validates a value once, synchronously or not. */
   safeParseAsync(value: unknown): Promise<SafeParseResult>;
 }
 
@@ -48,7 +48,7 @@ const SIMPLE = new Set(
 );
 
 /**
- * Where schemas stand in the definitions of the other synchronous types
+ * The properties with inner schemas, for the other synchronous types
  * (`_zod.def`, see https://zod.dev/packages/core).
  */
 const PARTS = new Map([
@@ -72,8 +72,8 @@ const PARTS = new Map([
 ]);
 
 /**
- * Maximum schemas to look at. A function that returns a new recursive schema
- * each time has no end.
+ * Maximum schemas to visit. A function that always returns a new recursive
+ * schema would never end.
  */
 const MAX_NODES = 1_000;
 
@@ -91,7 +91,7 @@ interface Node {
 function mayWait(schema: Node): boolean {
   const nodes = new Set<Node>([schema]);
   try {
-    // The loop also visits what is added to the set meanwhile.
+    // The loop also visits schemas that are added meanwhile.
     for (const node of nodes) {
       if (nodes.size > MAX_NODES) return true;
       const parts = partsOf(node);
@@ -123,7 +123,7 @@ function partsOf({ _zod: zod }: Node): readonly unknown[] | undefined {
   return PARTS.get(type)?.map((part) => def[part]).concat(inChecks);
 }
 
-/** Returns the schemas in a part: itself, or those of a list or a shape. */
+/** Returns the schemas in a part: itself, or the items of a list or shape. */
 function schemasIn(part: unknown): readonly Node[] {
   if (typeof part !== "object" || part === null) return [];
   return "_zod" in part ? [part as Node] : Object.values(part);

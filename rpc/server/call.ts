@@ -15,15 +15,15 @@ export interface Endpoint {
   readonly procedure: Procedure<ProcedureKind, Schema | undefined>;
 }
 
-/** Where a call comes from. */
+/** The source of a call. */
 export interface CallSource {
-  /** The request, or whatever explains why there is none by throwing. */
+  /** The request. Reading it throws if there is none. */
   readonly request: Request;
-  /** Aborted when the caller goes away; it may also be after the call. */
+  /** Aborted when the caller disconnects, possibly after the call. */
   readonly signal: AbortSignal;
-  /** Headers that are added to those of the response. */
+  /** Headers to add to the response. */
   readonly responseHeaders: Headers;
-  /** The id of the last value that a returning subscriber has seen. */
+  /** The id of the last value that a returning subscriber has received. */
   readonly lastEventId?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Call implements CallInfo<unknown> {
   readonly type: ProcedureKind;
   /** The span of this call, when it is traced. */
   span: ObservedSpan | undefined = undefined;
-  /** Whether the procedure is done, so that nobody can leave it any more. */
+  /** Whether the procedure is done, so that it can't be abandoned. */
   #settled = false;
   readonly #source: CallSource;
   #controller: AbortController | undefined = undefined;
@@ -84,7 +84,7 @@ export class Call implements CallInfo<unknown> {
     this.settle();
   }
 
-  /** Whether `error` is how the procedure says that its caller has gone. */
+  /** Whether `error` is a consequence of the caller's disconnect. */
   isAbandonedBy(error: unknown): boolean {
     const signal = this.#controller?.signal;
     if (!signal?.aborted) return false;
@@ -99,7 +99,7 @@ export class Call implements CallInfo<unknown> {
     if (source.aborted) abort();
     else {
       source.addEventListener("abort", abort, { once: true });
-      // The source may outlive a great many calls.
+      // The source may outlive many calls.
       this.#unfollow = () => source.removeEventListener("abort", abort);
     }
     return controller;

@@ -14,16 +14,13 @@ import { listEndpoints } from "./endpoints.ts";
 import { notFound } from "./read_message.ts";
 import { perform } from "./run.ts";
 
-/** On whose behalf a caller calls. */
+/** Options of {@linkcode createCaller}. */
 export interface CallerOptions {
-  /** The `request` of handlers. Default: reading it is an error. */
+  /** The `request` of handlers. Default: reading it throws. */
   readonly request?: Request;
   /** The `signal` of handlers. Default: the request's. */
   readonly signal?: AbortSignal;
-  /**
-   * What handlers get as `responseHeaders`, to hand on what they set. Default:
-   * headers that nobody looks at.
-   */
+  /** The `responseHeaders` of handlers. Default: discarded headers. */
   readonly responseHeaders?: Headers;
 }
 
@@ -41,23 +38,23 @@ export interface DirectCallOptions {
 
 /** Settings of one subscription on the server. Its signal also unsubscribes. */
 export interface DirectSubscribeOptions extends DirectCallOptions {
-  /** The id of the last tracked value that was seen. */
+  /** The id of the last tracked value received. */
   readonly lastEventId?: string;
 }
 
-/** A router's procedures, called as those of a client are. */
+/** A router's procedures, with the same methods as a client. */
 export type Caller<R> = R extends { readonly _def: infer Def }
   ? Calls<Def, "direct", DirectCallOptions, DirectSubscribeOptions>
   : never;
 
 /**
- * Creates a caller: procedures are called on the server itself, with middlewares
- * and validation and without HTTP. Calls reject with what the procedure throws,
- * as it is.
+ * Creates a caller, which calls procedures on the server without HTTP.
+ * Middlewares and validation run. Calls reject with the procedure's original
+ * error.
  *
  * @param router The router.
- * @param ctx What handlers get as `ctx`.
- * @param options The request, signal and response headers that handlers get.
+ * @param ctx The `ctx` of handlers.
+ * @param options The request, signal and response headers of handlers.
  * @throws {TypeError} If `router` isn't a router, or an option is unknown.
  *
  * @example

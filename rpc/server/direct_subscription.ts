@@ -1,6 +1,5 @@
 /**
- * Subscriptions of a caller on the server: their values one by one, or handed
- * over as a client does it.
+ * Subscriptions of a caller on the server, as an iterator or with handlers.
  *
  * @module
  */
@@ -12,7 +11,9 @@ import { Tracked } from "../procedure/tracked.ts";
 import type { Call, Endpoint } from "./call.ts";
 import { checkOutput, perform, toIterator } from "./run.ts";
 
-/** Yields the values of a subscription. It begins with the first `next()`. */
+/**
+ * Yields the values of a subscription, which begins with the first `next()`.
+ */
 export function iterate(
   endpoint: Endpoint,
   call: Call,
@@ -20,8 +21,7 @@ export function iterate(
 ): AsyncGenerator<unknown> {
   const iterator = values(endpoint, call, input);
   const leave = iterator.return.bind(iterator);
-  // A generator that waits would keep the one waiting who wants it to stop:
-  // the procedure is told by its signal.
+  // A waiting generator would delay `return()`, so abort the procedure first.
   iterator.return = (value) => {
     call.abandon(new DOMException("The subscription was left", "AbortError"));
     return leave(value);
@@ -57,10 +57,10 @@ async function* values(
 }
 
 /**
- * Passes the values of a subscription to handlers. What `onData` or
- * `onComplete` throws ends it, as it would end a loop, and is told to `onError`.
+ * Passes the values of a subscription to handlers. An error of `onData` or
+ * `onComplete` ends it, as in a loop, and goes to `onError`.
  *
- * @param begin Gives the values, or throws why there are none.
+ * @param begin Returns the values, or throws.
  * @param signal Unsubscribes.
  * @returns A function that unsubscribes. No handler is called after that.
  */
@@ -81,7 +81,7 @@ export function handOver(
   function unsubscribe(): void {
     if (isOver) return;
     end();
-    // How it takes that is nobody's business any more.
+    // The caller has left, so errors are ignored.
     stream?.return(undefined).catch(() => {});
   }
 
@@ -94,7 +94,7 @@ export function handOver(
       }
       if (!isOver) onComplete?.();
     } catch (error) {
-      // The caller gets what unsubscribes before it gets an error.
+      // The caller gets the unsubscribe function before an error.
       await undefined;
       if (!isOver) reportError(onError, error as Error);
     }

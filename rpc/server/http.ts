@@ -1,6 +1,6 @@
 /**
- * The router over HTTP: queries by GET, queries and mutations by POST, several
- * of them in one POST as a batch.
+ * The router over HTTP: queries by GET, queries and mutations by POST, or
+ * several in one POST as a batch.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface RouterParts {
 }
 
 /**
- * Answers a request, without a promise if nothing waits.
+ * Answers a request, synchronously if nothing waits.
  *
  * @param path The procedure's dotted path, if the URL names it.
  */
@@ -134,7 +134,7 @@ export function createHTTPHandler(
     name: string | undefined,
     text: string,
   ): string | Promise<string> {
-    // If the URL has the path, the body is the input and nothing else.
+    // If the URL has the path, the body is the input.
     if (name !== undefined) {
       const endpoint = findByName(endpoints, name);
       checkKind(endpoint, endpoint.procedure.kind);
@@ -243,13 +243,13 @@ export function createHTTPHandler(
   }
 }
 
-/** A request. What is slow to create is created when it is read. */
+/** A request, with properties that are slow to create as getters. */
 class RequestSource implements CallSource {
   readonly request: Request;
   readonly ctx: unknown;
-  /** Whether a procedure was found, and called. */
+  /** Whether a procedure was found and called. */
   arrived = false;
-  /** The headers of procedures, if one has asked for them. */
+  /** The headers set by procedures, if any. */
   added: Headers | undefined = undefined;
 
   constructor(request: Request, ctx: unknown) {

@@ -2,9 +2,9 @@ import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
 
 /**
  * Runs the middlewares of a procedure around its handler. Ends the stream of a
- * subscription that one of them makes fail.
+ * subscription if one of them fails.
  *
- * @param handle Runs what is inside of the middlewares.
+ * @param handle Runs the handler.
  */
 export async function runMiddlewares(
   { kind, middlewares }: Endpoint["procedure"],
@@ -38,7 +38,7 @@ export async function runMiddlewares(
       called = true;
       if (added !== undefined) fields = { ...fields, ...checkFields(added) };
       const result = step(index + 1);
-      // A middleware that doesn't wait for it must not end the process.
+      // A middleware that doesn't await it must not end the process.
       result.catch(() => {});
       return result;
     };
@@ -58,13 +58,13 @@ export async function runMiddlewares(
   }
 }
 
-/** Ends a stream that nobody is going to read, such as one of a channel. */
+/** Ends a stream that won't be read, such as a channel's. */
 async function endStream(stream: unknown): Promise<void> {
   const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
   try {
     await iterable[Symbol.asyncIterator]?.().return?.();
   } catch {
-    // The failure that made it useless is the one to tell of.
+    // The original failure is reported instead.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rules for options that several functions have.
+ * Rules for options of several functions.
  *
  * @module
  */

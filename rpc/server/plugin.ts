@@ -22,24 +22,24 @@ import { recordEndpoint, recordRefusal } from "./tracing.ts";
 export interface RPCPluginOptions {
   /** The procedures. */
   readonly router: Pick<Router, "handler" | "websocket">;
-  /** The path that calls are sent to. Default `/api/rpc`. */
+  /** The path of calls and sockets. Default `/api/rpc`. */
   readonly endpoint?: string;
   /**
    * Other origins whose pages may open sockets, such as `https://app.example`.
-   * The server's own always may. For unsafe requests to guarded routes, see
-   * `trustedOrigins` of the auth plugin.
+   * The server's own origin always may. For unsafe requests to guarded routes,
+   * see `trustedOrigins` of the auth plugin.
    */
   readonly trustedOrigins?: readonly string[];
   /**
-   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
-   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * Maximum open sockets per address. An IPv6 network of 64 bits counts as one
+   * address. Default: 100 for public addresses, and `Infinity` for private
    * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
   /**
-   * Whether subscriptions end with the session whose user they asked for: by
-   * sign-out, revocation, expiry or a lost role. They get `UNAUTHORIZED`. With
-   * the strategy `jwt` of the auth plugin, only expiry ends them. Default `true`.
+   * Whether subscriptions that asked for the user end with the user's session:
+   * by sign-out, revocation, expiry or a lost role. They get `UNAUTHORIZED`.
+   * With the auth strategy `jwt`, only expiry ends them. Default `true`.
    */
   readonly endWithSession?: boolean;
 }
@@ -53,21 +53,21 @@ const OPTIONS: OptionRules<RPCPluginOptions> = {
   endWithSession: aBoolean,
 };
 
-/** Something that turns a request into a socket: an upgrader, or Bun's server. */
+/** An upgrader of requests to sockets, such as Bun's server. */
 export interface UpgradeServer {
-  /** Returns whether it did. */
+  /** Returns whether the upgrade was made. */
   upgrade(request: Request, options: { data: WSConnectionData }): boolean;
 }
 
-/** The plugin that {@linkcode rpcPlugin} makes. */
+/** The plugin of {@linkcode rpcPlugin}. */
 export interface RPCPlugin extends Plugin {
   /**
-   * Answers a request to the endpoint, socket or not, for servers that this
-   * plugin is not installed on. Call `close` when such a server shuts down.
+   * Answers calls and sockets at the endpoint, for servers on which this plugin
+   * isn't installed. Call `close` when such a server shuts down.
    *
    * @param request The request.
-   * @param ctx What handlers get as `ctx`.
-   * @returns The response, or `undefined` if the request goes elsewhere.
+   * @param ctx The `ctx` of handlers.
+   * @returns The response, or `undefined` for other paths.
    */
   handle(
     request: Request,
@@ -75,12 +75,12 @@ export interface RPCPlugin extends Plugin {
     ctx?: any,
   ): Response | Promise<Response> | undefined;
   /**
-   * Upgrades a request to the endpoint to a WebSocket, for servers
-   * that this plugin is not installed on.
+   * Upgrades a request at the endpoint to a WebSocket, for servers on which
+   * this plugin isn't installed.
    *
-   * @param server What upgrades requests there.
+   * @param server The server's upgrader.
    * @param request The request.
-   * @param ctx What handlers get as `ctx`.
+   * @param ctx The `ctx` of handlers.
    * @returns Whether the upgrade was made.
    */
   upgradeToWebSocket(
@@ -89,24 +89,23 @@ export interface RPCPlugin extends Plugin {
     // deno-lint-ignore no-explicit-any -- applications type their own context
     ctx: any,
   ): boolean;
-  /** The handler to give to such a server. */
+  /** Returns the WebSocket handler for such a server. */
   getWebSocketConfig(): RouterWebSocketHandler;
 }
 
 /**
- * Serves a router: calls at its endpoint, subscriptions by WebSocket at the
- * same one. Handlers get the request's `Context` as `ctx`.
+ * Serves a router: calls and WebSockets at one endpoint. Handlers get the
+ * request's `Context` as `ctx`.
  *
- * `endpoint/<path>` names a procedure by URL; the body of a POST is its input
- * then. That is what the OpenAPI document describes.
+ * `endpoint/<path>` names a procedure by URL. Then the body of a POST is the
+ * input. The OpenAPI document describes these URLs.
  *
- * An app may have several of these, each with an endpoint of its own that isn't
- * below another one. The plugin is called `rpc` at the default endpoint, and
- * `rpc /its/endpoint` elsewhere.
+ * An app may have several, with different endpoints that aren't below each
+ * other. The plugin is called `rpc` at the default endpoint, and `rpc
+ * /its/endpoint` elsewhere.
  *
- * @param options The router, and where to serve it.
- * @throws {TypeError} If the router, the endpoint or an origin is not what it
- * must be.
+ * @param options The router and its endpoint.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** The two parameters of a query that is asked for with GET. */
+/** The two parameters of a query by GET. */
 export interface QueryParameters {
   /** The procedure's dotted path; `null` if there is none. */
   path: string | null;
@@ -15,9 +15,9 @@ export function readQueryString(url: string): QueryParameters {
   let start = url.indexOf("?") + 1;
   let end = url.indexOf("#");
   if (end === -1) end = url.length;
-  // None, or a question mark inside the fragment.
+  // No query, or a question mark inside the fragment.
   if (start === 0 || start > end) return found;
-  // An escape in a name, or a broken one anywhere, is for the standard parser.
+  // The standard parser handles escapes in names, and malformed escapes.
   while (start < end) {
     let next = url.indexOf("&", start);
     if (next === -1 || next > end) next = end;
@@ -39,7 +39,7 @@ export function readQueryString(url: string): QueryParameters {
   }
 }
 
-/** A parameter of another name, written without escapes. */
+/** Another parameter, whose name has no escapes. */
 const PLAIN_NAME = /^(?!(?:path|input)$)[^%+=]*(?:=|$)/;
 
 function decode(text: string): string {

@@ -10,7 +10,7 @@ import type { Transformer } from "../protocol.ts";
 import type { Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** Returns the error for a message that can't be understood. */
+/** Returns the error for a malformed message. */
 export function parseError(message: string): RPCError {
   return new RPCError("PARSE_ERROR", message);
 }
@@ -19,7 +19,7 @@ export function parseError(message: string): RPCError {
  * Parses JSON.
  *
  * @param what Names the text in the error.
- * @throws {RPCError} `PARSE_ERROR`, without a word of the text itself.
+ * @throws {RPCError} `PARSE_ERROR`, without any of the text.
  */
 export function parseJSON(text: string, what: string): unknown {
   try {
@@ -73,7 +73,7 @@ export function findByKeys(endpoints: Endpoints, path: unknown): Endpoint {
   return endpoints.find(path) ?? notFound(path.join("."));
 }
 
-/** How many characters of an unknown path an error repeats. */
+/** Maximum characters of an unknown path in an error. */
 const MAX_PATH = 100;
 
 /** @throws {RPCError} `NOT_FOUND`. */
@@ -95,7 +95,7 @@ export function readInput(
     try {
       return transformer.parse(input);
     } catch {
-      // Said below.
+      // Reported below.
     }
   }
   throw parseError("input must be text that the router's transformer can read");

@@ -25,9 +25,9 @@ export function createReporter(onError: ErrorReport = logError): Reporter {
       const message = "The service is temporarily unavailable";
       return retryLater("UNAVAILABLE", message, error.toResponse(), error);
     }
-    // Others, such as a redirection, mean nothing to who calls a procedure.
+    // Others, such as redirects, mean nothing to the caller of a procedure.
     if (isResponse(error) && error.status >= 400) return fromResponse(error);
-    // A procedure that gives up because its caller did has done right.
+    // Stopping because the caller has disconnected isn't an error.
     if (!call.isAbandonedBy(error)) reportError(onError, error, call);
     return internalError(error);
   };
@@ -45,8 +45,8 @@ function internalError(cause?: unknown, status = 500): RPCError {
 }
 
 /**
- * A thrown `Response` of 400 or more refuses a request everywhere in the kit,
- * guards throw them. Callers of procedures get its status in their envelope.
+ * Guards throw a `Response` of 400 or more to refuse a request. Callers of
+ * procedures get its status in an envelope.
  */
 function fromResponse(response: Response): RPCError {
   const { status } = response;

@@ -19,9 +19,9 @@ export function bodyFailure(cause: unknown): RPCError {
 }
 
 /**
- * Checks that a body is JSON. Browsers send that to another site only after
- * asking it (CORS), but forms and `text/plain` without. RFC 8259, section 8.1,
- * knows UTF-8 only.
+ * Checks that a body is JSON. Browsers send JSON to another site only after a
+ * CORS preflight, but forms and `text/plain` without one. JSON is always UTF-8
+ * (RFC 8259, section 8.1).
  *
  * @throws {RPCError} `PARSE_ERROR` if it isn't.
  */
@@ -44,7 +44,7 @@ function isJsonType(text: string): boolean {
 }
 
 /**
- * Checks that a procedure is of the kind that a request names.
+ * Checks that a procedure has the kind of the request.
  *
  * @throws {RPCError} If it isn't.
  */
@@ -77,7 +77,7 @@ export function methodOf(kind: ProcedureKind): string {
   return kind === "query" ? "query()" : "mutate()";
 }
 
-/** Returns the error for another method than GET, HEAD and POST. */
+/** Returns the error for methods other than GET, HEAD and POST. */
 export function methodNotAllowed(method: string): RPCError {
   return new RPCError(
     "METHOD_NOT_ALLOWED",

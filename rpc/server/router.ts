@@ -15,21 +15,21 @@ import { createHTTPHandler, type HTTPHandler } from "./http.ts";
 import { createReporter, type ErrorReport } from "./report.ts";
 
 /**
- * Procedures and further routers by name, to any depth. Of a router only its
- * procedures count: `onError` and the limits are those of the outermost one, and
- * so is the transformer, of which an inner router must have none or the same.
+ * Procedures and further routers by name, to any depth. The options of the
+ * outermost router apply to all. An inner router must have the same
+ * transformer, or none.
  */
 export interface RouterDef {
   /** A procedure, a definition, or a router. */
-  // Just enough to tell them apart: what a procedure consists of was checked
-  // when it was created.
+  // Just enough to distinguish them. Procedures were checked when they were
+  // created.
   readonly [key: string]:
     | Pick<Procedure, "kind" | "handler">
     | RouterDef
     | Pick<Router, "handler">;
 }
 
-/** Procedures under one address. */
+/** A router: procedures at one endpoint. */
 export interface Router<
   Def = RouterDef,
   As extends "json" | "transformed" = "json" | "transformed",
@@ -40,9 +40,9 @@ export interface Router<
    * Answers an HTTP request, whatever its URL's path. It never rejects.
    *
    * @param request The request.
-   * @param ctx What handlers get as `ctx`.
-   * @param path The procedure's dotted path, where the URL names it; the body
-   * of a POST is its input then. Default: request and body tell.
+   * @param ctx The `ctx` of handlers.
+   * @param path The procedure's dotted path, if the URL names it. Then the body
+   * of a POST is the input. Default: read from the query string or the body.
    */
   readonly handler: (
     request: Request,
@@ -52,30 +52,31 @@ export interface Router<
   ) => Promise<Response>;
   /** Serves subscriptions on sockets whose `data` is a `WSConnectionData`. */
   readonly websocket: RouterWebSocketHandler;
-  /** How its values travel, for the types of clients and for documents. */
+  /** The encoding of values, for the types of clients and for documents. */
   readonly "~wire"?: As;
 }
 
 /** Settings of a router. */
 export interface RouterOptions {
   /**
-   * Carries what JSON can't: `devalue`, `superjson`, or any pair of
-   * `stringify` and `parse`. The client needs the same. Default: plain JSON.
+   * Encodes values that JSON can't represent: `devalue`, `superjson`, or any
+   * object with `stringify` and `parse`. The client needs the same. Default:
+   * JSON.
    */
   readonly transformer?: Transformer;
   /**
-   * Called with unexpected errors of procedures and schemas: any but `RPCError`,
-   * `UnavailableError` and `Response`. The caller sees `INTERNAL_ERROR` and
-   * nothing else. Default: `console.error`.
+   * Called with unexpected errors of procedures and schemas, so not with
+   * `RPCError`, `UnavailableError` or `Response`. The caller only sees
+   * `INTERNAL_ERROR`. Default: `console.error`.
    */
   readonly onError?: ErrorReport;
-  /** How long the body of a POST may be, in bytes. Default 1 MiB. */
+  /** Maximum size of the body of a POST, in bytes. Default 1 MiB. */
   readonly maxBodySize?: number;
-  /** How many calls a batch may hold. Default 50. */
+  /** Maximum calls in a batch. Default 50. */
   readonly maxBatchSize?: number;
-  /** How many subscriptions a socket may have open. Default 100. */
+  /** Maximum open subscriptions of a socket. Default 100. */
   readonly maxSubscriptions?: number;
-  /** How long a message on a socket may be, in bytes. Default 64 KiB. */
+  /** Maximum size of a message on a socket, in bytes. Default 64 KiB. */
   readonly maxMessageSize?: number;
 }
 
@@ -89,14 +90,14 @@ const OPTIONS: OptionRules<RouterOptions> = {
 };
 
 /**
- * Combines procedures and further routers into one API. The options of a router
- * within are not those of its procedures here; see {@linkcode RouterDef}.
+ * Combines procedures and further routers into one API. The options of an inner
+ * router don't apply here; see {@linkcode RouterDef}.
  *
  * @param def Procedures and routers by name.
  * @param options A transformer, an error log, and limits.
  * @throws {TypeError} If a name can't be part of a path, a value is neither a
- * procedure nor a router, a router within has another transformer, or a limit
- * is no positive integer.
+ * procedure nor a router, an inner router has another transformer, or a limit
+ * isn't a positive integer.
  *
  * @example
  * ```ts
@@ -118,8 +119,8 @@ export function createRouter<Def extends RouterDef>(
   options?: RouterOptions & { readonly transformer?: undefined },
 ): Router<Def, "json">;
 /**
- * Combines procedures and further routers into one API, whose values travel
- * through a transformer.
+ * Combines procedures and further routers into one API, with a transformer for
+ * its values.
  *
  * @param def Procedures and routers by name.
  * @param options The transformer, an error log, and limits.
@@ -168,20 +169,20 @@ export function createRouter<Def extends RouterDef>(
   };
 }
 
-/** More about routers, by their handler: a copy of a router has that too. */
+/** More about routers, by handler, which a copy of a router shares. */
 const internals = new WeakMap<object, {
   readonly handle: HTTPHandler;
   readonly transformer: Transformer | undefined;
 }>();
 
-/** Returns a router's handler, which answers without a promise if it can. */
+/** Returns a router's handler, which answers synchronously if it can. */
 export function httpHandlerOf(
   { handler }: Pick<Router, "handler">,
 ): HTTPHandler {
   return internals.get(handler)?.handle ?? handler;
 }
 
-/** Clients could not read what another transformer has written. */
+/** Clients couldn't read the text of another transformer. */
 function checkTransformers(
   { routers }: Endpoints,
   transformer: Transformer | undefined,

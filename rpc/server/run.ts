@@ -1,7 +1,7 @@
 /**
- * Runs a procedure: middlewares, then the validation of the input, then the
- * handler. HTTP, batches and `createCaller()` call `perform()`, subscriptions on
- * a socket `run()`, within a span of their own.
+ * Runs a procedure: middlewares, validation of the input, handler. HTTP,
+ * batches and `createCaller()` call `perform()`. Subscriptions on a socket call
+ * `run()` in their own span.
  *
  * @module
  */
@@ -22,13 +22,14 @@ import { runMiddlewares } from "./middlewares.ts";
 import { inSpan, spanAttributes } from "./tracing.ts";
 
 /**
- * Runs a procedure, in a span of its own if the caller is traced.
+ * Runs a procedure, in its own span if the caller is traced.
  *
  * @param input The unchecked input of the caller.
- * @param finish Makes the answer of the output; if it fails, the call has.
- * @returns The answer; a promise of it if anything had to be waited for.
- * @throws What a middleware, the handler or `finish` throws, or
- * `VALIDATION_ERROR`.
+ * @param finish Converts the output to the answer. If it throws, the call
+ * fails.
+ * @returns The answer, or a promise of it if something waits.
+ * @throws `VALIDATION_ERROR`, or any error of a middleware, the handler or
+ * `finish`.
  */
 export function perform<T>(
   endpoint: Endpoint,
@@ -59,8 +60,8 @@ async function finishLater<T>(
 /**
  * Runs a procedure.
  *
- * @param input What the caller sent, unchecked.
- * @returns What the handler returns, or a promise of it.
+ * @param input The unchecked input of the caller.
+ * @returns The handler's result, or a promise of it.
  * @throws `VALIDATION_ERROR`, or any error of a middleware, a schema's code or
  * the handler.
  */
@@ -153,7 +154,7 @@ async function answerLater(
  * Returns the output schema's result for a value, or the value itself without a
  * schema.
  *
- * @throws {TypeError} If the schema refuses it. Errors of the schema's code are
+ * @throws {TypeError} If the value is invalid. Errors of the schema's code are
  * rethrown.
  */
 export async function checkOutput(
@@ -174,7 +175,7 @@ export async function checkOutput(
 /**
  * Returns the iterator of a subscription's result.
  *
- * @throws {TypeError} If the handler returned nothing iterable.
+ * @throws {TypeError} If the result isn't async iterable.
  */
 export function toIterator(
   stream: unknown,

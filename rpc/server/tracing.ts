@@ -1,5 +1,5 @@
 /**
- * What spans tell about calls.
+ * The spans of calls.
  *
  * All calls of a router have one URL. The request's `http.route` gets the path
  * of the procedure, so that each has statistics of its own.

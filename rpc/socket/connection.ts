@@ -2,28 +2,30 @@ import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import type { ServerWebSocket } from "../../core/socket/websocket.ts";
 
-/** Data of one connection. */
+/** Data of a connection. */
 export interface WSConnectionData {
   /** The controllers that abort the running subscriptions, by id. */
   subscriptions: Map<string, AbortController>;
   /** The `ctx` of handlers. */
   // deno-lint-ignore no-explicit-any -- applications type their own context
   ctx: any;
-  /** A copy of the request that opened the connection, made before it did. */
+  /** A copy of the request that opened the connection. */
   originalRequest?: Request;
 }
 
 /** A connection of a router. */
 export type Socket = ServerWebSocket<WSConnectionData>;
 
-/** Bytes that wait to be sent. Bun's own sockets tell it by a method. */
+/**
+ * Returns the bytes that wait to be sent. Bun's sockets have a method for it.
+ */
 export function unsent(ws: Socket & { getBufferedAmount?(): number }): number {
   return ws.bufferedAmount ?? ws.getBufferedAmount?.() ?? 0;
 }
 
 /**
- * Subscriptions run when the request that opened their socket is over. Each
- * gets a trace of its own, with that request as its parent.
+ * Subscriptions run after the request that opened their socket. Each has its
+ * own trace, with that request as parent.
  */
 const openers = new WeakMap<WSConnectionData, SpanOpener>();
 

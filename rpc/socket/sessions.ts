@@ -1,9 +1,10 @@
 /**
- * Ends the subscriptions of a connection with the sessions that they need:
+ * Ends the subscriptions of a connection with the sessions they need:
  *
- * - All subscriptions need a session that code asked for at the upgrade, such as
- *   a guard.
- * - A single one needs each session that its own code asks for, however late.
+ * - All subscriptions need the sessions that were read at the upgrade, for
+ *   example by a guard.
+ * - A subscription also needs each session that its own code reads, however
+ *   late.
  *
  * @module
  */
@@ -19,9 +20,9 @@ import type { WSConnectionData } from "./connection.ts";
 
 /** A running subscription. */
 export interface SessionMember {
-  /** The error that has ended it, if a session's end did. */
+  /** The error of the ended session, if any. */
   error: RPCError | undefined;
-  /** Ends it, unless it has ended. */
+  /** Ends the subscription, unless it has ended. */
   end(error: RPCError): void;
 }
 
@@ -35,7 +36,7 @@ interface Watched {
 
 /** The sessions that the subscriptions of a connection need. */
 export class ConnectionSessions {
-  /** The sessions of the upgrade, and whether code had asked for them. */
+  /** The sessions of the upgrade, and whether code has read them. */
   readonly #brought: { session: RequestSession; isAsked: boolean }[];
   readonly #watched = new Map<string, Watched>();
   #isClosed = false;
@@ -50,9 +51,9 @@ export class ConnectionSessions {
   }
 
   /**
-   * Looks at the sessions of the upgrade for a subscription that is to begin.
+   * Checks the sessions of the upgrade before a subscription begins.
    *
-   * @returns A promise that resolves once it is known which have ended.
+   * @returns A promise that resolves when it is known which have ended.
    */
   begin(): Promise<unknown> | undefined {
     const looks: Promise<void>[] = [];
@@ -79,7 +80,7 @@ export class ConnectionSessions {
   /**
    * Makes a subscription need a session.
    *
-   * @throws {RPCError} If the session has ended. The subscription has, too.
+   * @throws {RPCError} If the session has ended, and with it the subscription.
    */
   join(session: RequestSession, member: SessionMember): void {
     const { sessionKey } = session;
@@ -117,7 +118,7 @@ export class ConnectionSessions {
     this.#watched.set(key, watched);
     watched.watch = session.watchSession(() => {
       watched.hasEnded = true;
-      // Code that asks for another session has verified it just now.
+      // Code that reads another session has just verified it.
       if (!isFirst) this.#watched.delete(key);
       for (const member of members) member.end(sessionEnded());
       members.clear();
@@ -126,7 +127,7 @@ export class ConnectionSessions {
   }
 }
 
-/** By connection. `undefined`: the end of a session ends nothing. */
+/** By connection. `undefined`: `endWithSession` is off. */
 const byConnection = new WeakMap<
   WSConnectionData,
   ConnectionSessions | undefined

@@ -1,6 +1,6 @@
 /**
- * One running subscription: takes values from a procedure's generator and
- * sends them, no faster than the client reads.
+ * A running subscription: sends the values of a procedure's generator, no
+ * faster than the client reads.
  *
  * @module
  */
@@ -18,18 +18,19 @@ import { inSpan, spanAttributes } from "../server/tracing.ts";
 import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
 import type { ConnectionSessions, SessionMember } from "./sessions.ts";
 
-/** Bytes waiting to be sent at which a generator is not asked for more. */
+/** Waiting bytes at which the generator is paused. */
 const HIGH_WATER = 1_048_576;
-/** Bytes at which it is asked again. */
+/** Waiting bytes at which it resumes. */
 const LOW_WATER = 262_144;
 /**
- * How long a generator that never waits may keep the event loop, in ms. What
- * is sent meanwhile stays in memory: at 8 ms that is 7 MB more.
+ * How long a generator that never waits may keep the event loop, in
+ * milliseconds. Messages sent meanwhile stay in memory: 8 ms would take 7 MB
+ * more.
  */
 const MAX_RUN = 2;
-/** How many values are sent between two looks at the clock and the socket. */
+/** Values sent between two checks of the clock and the socket. */
 const LOOK_EVERY = 32;
-/** How many bytes of UTF-8 one UTF-16 code unit becomes at most. */
+/** Maximum bytes in UTF-8 of one UTF-16 code unit. */
 const MAX_UNIT = 3;
 
 /** A subscription of a client. */
@@ -72,7 +73,7 @@ export async function streamTo(
     if (signal.aborted) return;
     ws.send(JSON.stringify({ type: "started", id, eventId }));
   }, (_isOwn, session) => {
-    // A `finally` that asks must not be cut short.
+    // A `finally` that reads the session must not be cut short.
     if (session !== undefined && !signal.aborted) {
       sessions?.join(session, member);
     }
@@ -101,7 +102,7 @@ async function stream(
     get request() {
       return data.originalRequest ?? missingRequest();
     },
-    // The response is over: it made the socket.
+    // There is no response to add headers to.
     get responseHeaders() {
       return new Headers();
     },
@@ -116,7 +117,7 @@ async function stream(
     const stream = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
     await pump(ws, endpoint, stream, signal, (value) => {
-      // From now on the values carry the client's position.
+      // From here on, the values carry the client's position.
       scope.start();
       return encode(value);
     });
@@ -136,7 +137,7 @@ async function stream(
   }
 }
 
-/** The message that tells of an error. */
+/** Returns the message of an error. */
 export function errorMessage(id: string | null, error: RPCError): string {
   return `{"type":"error","id":${JSON.stringify(id)},"error":${
     stringifyError(error)
@@ -150,12 +151,12 @@ function missingRequest(): never {
 }
 
 /**
- * Sends what the iterator gives until it is done or the signal aborts. Either
- * way the generator's `finally` has run when this resolves.
+ * Sends the iterator's values until it is done or the signal aborts. The
+ * generator's `finally` has run when this resolves.
  *
- * On an abort `return()` is called at once. A generator that stands at a
- * `yield` runs its `finally` there and then; one that waits for something runs
- * it as soon as that settles, which is at once too if it passes on `signal`.
+ * An abort calls `return()` at once. A generator at a `yield` then runs its
+ * `finally`. A waiting generator does so when its wait settles, which is at
+ * once if it passes `signal` on.
  */
 async function pump(
   ws: Socket,
@@ -167,7 +168,7 @@ async function pump(
   let stopped: Promise<unknown> | undefined;
   const stop = () => {
     stopped ??= (async () => await iterator.return?.())();
-    // It is awaited below; until then its failure is not an unhandled one.
+    // It is awaited below. Until then, mark its failure as handled.
     stopped.catch(() => {});
     return stopped;
   };
@@ -186,13 +187,12 @@ async function pump(
       let { value } = result;
       if (procedure.output !== undefined) {
         value = await checkValue(procedure, path, value);
-        // The id may be that of another subscription by now.
+        // Another subscription may use the id by now.
         if (signal.aborted) return;
       }
       const message = encode(value);
       ws.send(message);
-      // As long as it can't be too much, the socket need not be asked after
-      // each message how much it is.
+      // Reading the backlog is slow, so do it only when it may be too large.
       waiting += message.length * MAX_UNIT;
       if (sent % LOOK_EVERY !== 0 && waiting <= HIGH_WATER) continue;
       waiting = unsent(ws);
@@ -201,16 +201,16 @@ async function pump(
         waiting = unsent(ws);
         since = performance.now();
       } else if (performance.now() - since > MAX_RUN) {
-        // Without this, a generator that never waits would also keep the
-        // message out that unsubscribes it.
+        // Without this, a generator that never waits would block its own
+        // unsubscribe message.
         await yieldToEventLoop();
         since = performance.now();
       }
     }
   } finally {
     signal.removeEventListener("abort", stop);
-    // What is thrown here, by encode or an output schema, ends the generator
-    // too; what it threw itself has ended it already.
+    // An error of `encode` or the output schema ends the generator too. Its own
+    // error has already ended it.
     await (ended ? stopped : stop());
   }
 }
@@ -248,7 +248,7 @@ function encoder(
       : encode(value, "}");
 }
 
-/** Waits until the client has read most of what was sent, or has gone. */
+/** Waits until the client has read most of the backlog, or is gone. */
 async function drained(ws: Socket, signal: AbortSignal): Promise<void> {
   for (let ms = 0; !signal.aborted; ms = Math.min(ms + 1, MAX_PAUSE)) {
     await (ms === 0 ? yieldToEventLoop() : pause(ms, signal));
@@ -256,5 +256,5 @@ async function drained(ws: Socket, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Time between two looks at a socket whose client has stopped reading, in ms. */
+/** Longest time between two checks of a blocked socket, in milliseconds. */
 const MAX_PAUSE = 20;

@@ -1,5 +1,5 @@
 /**
- * The router over WebSockets: many subscriptions on one connection.
+ * The router over WebSockets, with many subscriptions on one connection.
  *
  * @module
  */
@@ -32,8 +32,8 @@ import { type ConnectionSessions, connectionSessions } from "./sessions.ts";
 import { errorMessage, streamTo } from "./subscription.ts";
 
 /**
- * The handler of a router's sockets. It fits any server whose sockets have
- * `send`, `close` and `bufferedAmount`, once their `data` is set.
+ * The handler of a router's sockets. It works with any server whose sockets
+ * have `send`, `close` and `bufferedAmount`. Set their `data` first.
  */
 export interface RouterWebSocketHandler
   extends WebSocketHandler<WSConnectionData> {
@@ -43,31 +43,31 @@ export interface RouterWebSocketHandler
 
 const PONG = '{"type":"pong"}';
 
-/** How long the id of a subscription may be, in UTF-16 code units. */
+/** Maximum length of a subscription's id, in UTF-16 code units. */
 const MAX_ID = 128;
 
 /**
- * Bytes of answers that may wait for a client which goes on asking without
- * reading. Streams don't count, they wait for their client themselves.
+ * Maximum unread bytes of answers for a client that sends without reading.
+ * Streams don't count, because they wait for the client.
  */
 const MAX_UNREAD = 4_194_304;
 /** Minimum bytes that Deno holds for a message to send. */
 const MIN_SIZE = 128;
 
 /**
- * How many times longer than allowed a message may be before its socket is
- * closed. A message that is a little too long gets an error instead.
+ * A message this many times over the limit closes its socket. A smaller one
+ * gets an error.
  */
 const MAX_EXCESS = 16;
 
 /** The router's state of a connection. */
 interface State {
   /**
-   * How many of its generators have not ended. One that was aborted may still
-   * wait for something; it no longer has an id, but it has a cost.
+   * The number of running generators. An aborted one may still wait for
+   * something. It has no id then, but a cost.
    */
   generators: number;
-  /** Bytes of answers since there was nothing to read for the client. */
+  /** Bytes of answers since the client had read everything. */
   unread: number;
   /** The sessions that end subscriptions, unless that is turned off. */
   readonly sessions: ConnectionSessions | undefined;
@@ -119,7 +119,9 @@ export function createWebSocketHandler(
     return state;
   }
 
-  /** Closes a connection whose client asks and asks but does not read. */
+  /**
+   * Sends an answer, or closes the connection of a client that doesn't read.
+   */
   function answer(ws: Socket, state: State, message: string): void {
     if (unsent(ws) === 0) state.unread = 0;
     state.unread += Math.max(message.length, MIN_SIZE);
@@ -163,7 +165,7 @@ export function createWebSocketHandler(
     const input = readInput(parts.transformer, fields.input);
     const lastEventId = readEventId(fields.lastEventId);
 
-    // From here on the id is taken, before anything asynchronous happens.
+    // Reserves the id before anything asynchronous happens.
     const controller = new AbortController();
     subscriptions.set(id, controller);
     state.generators++;
@@ -216,9 +218,9 @@ function checkKind({ path, procedure: { kind } }: Endpoint): void {
 }
 
 /**
- * The id of a message that was not parsed, because it is too long or broken,
- * if it stands where this kit's client puts it: otherwise the client could not
- * tell which of its subscriptions was refused.
+ * Returns the id of an unparsed message that is too long or malformed, if it is
+ * where the kit's client puts it. So the client knows which subscription
+ * failed.
  */
 function idAtStart(message: SocketMessage): string | null {
   return ID_AT_START.exec(textAtStart(message, MAX_START))?.[1] ?? null;

@@ -1,18 +1,23 @@
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
-/** How pages follow each other, and further options of TanStack Query's. */
+/** The order of pages, and further options of TanStack Query. */
 export interface InfiniteQueryExtras<Data, PageParam> {
   /** The page parameter of the first page. */
   readonly initialPageParam: PageParam;
-  /** Returns that of the next page; `undefined` after the last one. */
+  /**
+   * Returns the page parameter of the next page, or `undefined` after the last.
+   */
   readonly getNextPageParam: (
     lastPage: Data,
     allPages: Data[],
     lastPageParam: PageParam,
     allPageParams: PageParam[],
   ) => PageParam | undefined | null;
-  /** Returns that of the previous page; `undefined` before the first. */
+  /**
+   * Returns the page parameter of the previous page, or `undefined` before the
+   * first.
+   */
   readonly getPreviousPageParam?: (
     firstPage: Data,
     allPages: Data[],
@@ -29,7 +34,7 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   readonly queryKey: KeyOf<
     { readonly pages: Data[]; readonly pageParams: PageParam[] }
   >;
-  /** Calls the query for a page. */
+  /** Fetches a page. */
   readonly queryFn: (
     context: { readonly signal: AbortSignal; readonly pageParam: PageParam },
   ) => Promise<Data>;
@@ -43,14 +48,14 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
 }
 
 /**
- * Returns options for `useInfiniteQuery`, `InfiniteQueryObserver` and the like.
- * They are cached apart from the plain query with the same input, and both are
- * meant by `queryKey(call)`.
+ * Returns options for `useInfiniteQuery` or `InfiniteQueryObserver`. The pages
+ * are cached separately from a plain query with the same input.
+ * `queryKey(call)` matches both.
  *
  * @param call A query of a client, such as `rpc.posts.list.query`.
- * @param input Gives the input for a page. That of the first page is part of
- * the key, so what else it uses tells queries apart.
- * @param options How pages follow each other, and further options.
+ * @param input Returns the input for a page. The first page's input is part of
+ * the key.
+ * @param options The order of pages, and further options.
  * @throws {TypeError} If `call` isn't a query of a client.
  *
  * @example
@@ -103,6 +108,6 @@ export function infiniteQueryOptions<
     ) => await call(input(pageParam), { signal }) ?? null,
     ...options,
   };
-  // The compiler can't follow which options are replaced.
+  // The compiler can't track which options are replaced.
   return made as never;
 }

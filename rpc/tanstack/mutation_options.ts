@@ -2,18 +2,18 @@ import type { RPCClientError } from "../client/error.ts";
 import { pathOf, type QueryKey } from "./query_key.ts";
 import type { CallLike, ErrorOption } from "./types.ts";
 
-/** Further options of TanStack Query's for a mutation. */
+/** Further options of TanStack Query for a mutation. */
 export interface MutationExtras<Data, Variables> {
   /** Called before the mutation. */
   readonly onMutate?: (variables: Variables, context: unknown) => unknown;
-  /** Called with what the mutation gave. */
+  /** Called with the result of the mutation. */
   readonly onSuccess?: (
     data: Data,
     variables: Variables,
     onMutateResult: unknown,
     context: unknown,
   ) => unknown;
-  /** Called with why it failed. */
+  /** Called with the error. */
   readonly onError?: (
     error: RPCClientError,
     variables: Variables,
@@ -33,11 +33,11 @@ export interface MutationOptions<Data, Variables> extends ErrorOption {
 }
 
 /**
- * Returns options for `useMutation`, `MutationObserver` and the like. Errors are
+ * Returns options for `useMutation` or `MutationObserver`. Errors are
  * `RPCClientError`s.
  *
  * @param call A mutation of a client, such as `rpc.posts.add.mutate`.
- * @param options Further options. They replace those made here.
+ * @param options Further options. They replace the ones set here.
  * @throws {TypeError} If `call` isn't a mutation of a client.
  *
  * @example
@@ -66,7 +66,7 @@ export interface MutationOptions<Data, Variables> extends ErrorOption {
 export function mutationOptions<
   Input,
   Output,
-  // The parameter is optional where the input is.
+  // The parameter is optional if the input is.
   Variables = undefined extends Input ? Input | void : Input,
   Extras extends MutationExtras<Output, Variables> = Record<never, never>,
 >(
@@ -80,6 +80,6 @@ export function mutationOptions<
     mutationFn: (variables: Input) => call(variables),
     ...options,
   };
-  // The compiler can't follow which options are replaced.
+  // The compiler can't track which options are replaced.
   return made as never;
 }

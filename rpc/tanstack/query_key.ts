@@ -8,24 +8,22 @@ import type { CallLike, DataOf } from "./types.ts";
 export type QueryKey = readonly unknown[];
 
 /**
- * A key that says what is cached under it, so that `getQueryData(key)` and the
- * like have a type. There is nothing more in the key itself, and what the tag
- * is made of is TanStack Query's own business.
+ * A key with the type of its data, for `getQueryData(key)` and others. The tag
+ * exists in types only, and is TanStack Query's.
  *
  * @internal
  */
 export type KeyOf<Data> = DataTag<QueryKey, Data, RPCClientError>;
 
 /**
- * Returns the key under which a query is cached, or the start of the keys of all
- * its inputs, or of all the queries of a router: TanStack Query's filters accept
- * both.
+ * Returns the key of a query. Without an input, or for a router, it returns the
+ * common start of all keys, which TanStack Query's filters accept.
  *
- * Keys begin with the path, so the queries of two routers with equal paths
- * need a `QueryClient` each.
+ * Keys begin with the path, so two routers with equal paths each need their own
+ * `QueryClient`.
  *
  * @param target A query of a client, such as `rpc.posts.list.query`, or a
- * router in it, such as `rpc.posts`.
+ * router, such as `rpc.posts`.
  * @param input The input. Default: every input, and the query without one.
  * @throws {TypeError} If `target` isn't a part of a client.
  *
@@ -47,7 +45,7 @@ export function queryKey<Target extends object>(
   target: Target,
 ): Target extends (input?: undefined) => Promise<infer Output>
   ? KeyOf<DataOf<Output>>
-  // The start of many keys: there is no telling what is cached under them.
+  // The start of many keys, with data of unknown types.
   : QueryKey;
 /** Returns the key of a query with this input. */
 export function queryKey<Input, Output>(
@@ -58,16 +56,17 @@ export function queryKey(target: object, input?: unknown): QueryKey {
   return keyOf(pathOf(target), input);
 }
 
-/** The key of what is at a path, with an input or for all of them. */
+/** Returns the key of a path, with one input or for all inputs. */
 export function keyOf(path: QueryKey, input: unknown): QueryKey {
   return input === undefined ? path : [...path, { input: toKey(input) }];
 }
 
 /**
- * The path of a part of a client.
+ * Returns the path of a part of a client.
  *
- * @param method What the path has to end in, if anything.
- * @throws {TypeError} If it is none, or ends in something else.
+ * @param method The required end of the path, if any.
+ * @throws {TypeError} If it isn't a part of a client, or ends in something
+ * else.
  */
 export function pathOf(target: object, method?: string): readonly string[] {
   const path = (target as { readonly [PATH]?: unknown } | null)?.[PATH];
@@ -87,8 +86,8 @@ export function pathOf(target: object, method?: string): readonly string[] {
 }
 
 /**
- * TanStack Query tells keys apart by their JSON. What a transformer carries
- * beyond that would be equal there, or an error.
+ * Converts values that JSON can't distinguish, because TanStack Query compares
+ * keys by their JSON.
  *
  * @param around The objects that hold the value, from the outside in.
  */
@@ -124,14 +123,14 @@ export function toKey(
   return TAG in made ? tag("object", made) : made;
 }
 
-/** No input has this form: an object with such a key is tagged itself. */
+/** Unambiguous, because an object with such a key is tagged itself. */
 const TAG = "~type";
 
 function tag(type: string, value: unknown): unknown {
   return { [TAG]: type, value };
 }
 
-/** In a list, JSON would make `null` of `undefined`. */
+/** In a list, JSON would turn `undefined` into `null`. */
 function list(values: readonly unknown[], around: readonly object[]): unknown {
   return Array.from(
     values,
@@ -139,14 +138,14 @@ function list(values: readonly unknown[], around: readonly object[]): unknown {
   );
 }
 
-/** The bytes of a buffer, or of what is a view of one. */
+/** Returns the bytes of a buffer or a view. */
 function bytesOf(value: object): Uint8Array | undefined {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (!ArrayBuffer.isView(value)) return undefined;
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** Whether all there is to an object is its text, which JSON would leave out. */
+/** Whether an object's text is its whole value, which JSON would omit. */
 function isText(value: object): boolean {
   return value instanceof RegExp || value instanceof Error ||
     value instanceof URL || value instanceof URLSearchParams;

@@ -1,9 +1,9 @@
 import { type KeyOf, keyOf, pathOf } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
-/** Further options of TanStack Query's for a query. */
+/** Further options of TanStack Query for a query. */
 export interface QueryExtras<Data> {
-  /** Maps the data to what the component gets. */
+  /** Maps the data for the component. */
   readonly select?: (data: Data) => unknown;
   /** Any other option. */
   readonly [option: string]: unknown;
@@ -14,9 +14,8 @@ export interface QueryOptions<Data> extends ErrorOption {
   /** Path and input; see `queryKey`. */
   readonly queryKey: KeyOf<Data>;
   /**
-   * Calls the query. Where the input is `skipToken` it is that token, which
-   * TanStack Query knows; with a type that said so, `fetchQuery` would refuse
-   * the options of every query.
+   * Calls the query. For `skipToken` as input, it is that token. The type omits
+   * this, because `fetchQuery` would then reject all options.
    */
   readonly queryFn: (
     context: { readonly signal: AbortSignal },
@@ -24,15 +23,15 @@ export interface QueryOptions<Data> extends ErrorOption {
 }
 
 /**
- * Returns options for `useQuery`, `QueryObserver`, `fetchQuery` and the like.
- * A query that nobody wants any more is given up, on the server as well.
+ * Returns options for `useQuery`, `QueryObserver` or `fetchQuery`. A query that
+ * is no longer needed is aborted, also on the server.
  *
- * An output of `undefined` becomes `null`, as TanStack Query asks for. Errors
+ * An output of `undefined` becomes `null`, as TanStack Query requires. Errors
  * are `RPCClientError`s.
  *
  * @param call A query of a client, such as `rpc.posts.list.query`.
- * @param input What to call it with, or TanStack Query's `skipToken`.
- * @param options Further options. They replace those made here.
+ * @param input The input, or TanStack Query's `skipToken`.
+ * @param options Further options. They replace the ones set here.
  * @throws {TypeError} If `call` isn't a query of a client.
  *
  * @example
@@ -79,7 +78,7 @@ export function queryOptions(
   options?: object,
 ): unknown {
   const path = pathOf(call, "query");
-  // No input is a symbol: it has to be the token that says to wait.
+  // An input is never a symbol, so this is `skipToken`.
   const skipped = typeof input === "symbol";
   return {
     queryKey: keyOf(path, skipped ? undefined : input),

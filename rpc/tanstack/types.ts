@@ -1,6 +1,6 @@
 /**
- * Types that the helpers share. They declare only as much of TanStack Query's as it
- * takes for it to infer the rest.
+ * Types that the helpers share. They declare just enough of TanStack Query's
+ * types for inference.
  *
  * @module
  */
@@ -13,14 +13,18 @@ export type CallLike<Input, Output> = (
   options?: { readonly signal: AbortSignal },
 ) => Promise<Output>;
 
-/** The data of a query: `null` for `undefined`, which TanStack Query refuses. */
+/**
+ * The data of a query: `null` for `undefined`, which TanStack Query rejects.
+ */
 export type DataOf<Output> = undefined extends Output
   ? Exclude<Output, undefined> | null
   : Output;
 
-/** An option whose type tells TanStack Query that of errors. It isn't set. */
+/**
+ * An unset option, from whose type TanStack Query infers the type of errors.
+ */
 export interface ErrorOption {
-  /** How long to wait before the next attempt, in milliseconds. */
+  /** Delay of the next attempt, in milliseconds. */
   readonly retryDelay?: (
     failureCount: number,
     error: RPCClientError,
