@@ -163,12 +163,12 @@ function copyHeaders(init: HeadersInit): Readonly<Record<string, string>> {
   const name = ownHeaderIn(headers);
   if (name !== undefined) {
     throw new TypeError(
-      `Cannot create RPCError: headers must not hold ${name}, which the response has itself`,
+      `Cannot create RPCError: headers must not contain ${name}, which the response sets itself`,
     );
   }
   if (headers.getSetCookie().length > 1) {
     throw new TypeError(
-      "Cannot create RPCError: headers must hold at most one set-cookie",
+      "Cannot create RPCError: headers must contain at most one set-cookie",
     );
   }
   return Object.freeze(Object.fromEntries(headers));

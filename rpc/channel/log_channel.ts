@@ -48,7 +48,7 @@ export function createLogChannel<T>(
     const text = transformer.stringify(value) as string | undefined;
     if (text !== undefined) return await log.append(text);
     throw new TypeError(
-      `Cannot publish: JSON doesn't carry a value of type ${typeof value}; a transformer may`,
+      `Cannot publish: JSON can't represent a value of type ${typeof value}; set a transformer`,
     );
   }
 

@@ -93,7 +93,7 @@ export class MessageRing<T> {
 export function messagesLost(history: number): RPCError {
   return new RPCError(
     "SUBSCRIPTION_ERROR",
-    `Messages are lost: the channel's history of ${history} no longer reaches back to where the subscription stands, or the server was restarted`,
+    `Messages are lost: the channel's history of ${history} no longer reaches back to the subscription's position, or the server was restarted`,
     400,
     { details: { reason: "MESSAGES_LOST" } },
   );

@@ -131,7 +131,7 @@ export class PostgresLog implements MessageLog {
   async append(text: string): Promise<string> {
     if (!isStorable(text)) {
       throw new TypeError(
-        "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair; the transformer must escape them",
+        "Cannot publish: Postgres can't store U+0000 or unpaired surrogates; the transformer must escape them",
       );
     }
     const open = this.#batch;

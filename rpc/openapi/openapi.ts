@@ -124,7 +124,7 @@ export function createOpenAPIDocument(
       ...describeInput(path, procedure, describe),
       responses: {
         200: {
-          description: "What the procedure gives",
+          description: "The output of the procedure",
           content: describeOutput(path, procedure, describe),
         },
         ...FAILURES,
@@ -174,7 +174,7 @@ function describeInput(
     // treat the call as another site's form.
     const required = true;
     const content = json(schema);
-    const description = "Not looked at, but it has to be JSON";
+    const description = "Ignored, but must be JSON";
     return {
       requestBody: input === undefined
         ? { description, required, content }

@@ -16,10 +16,10 @@ export const FAILURE_SCHEMA: JSONSchema = {
       type: "object",
       properties: {
         code: { type: "string", description: "A stable name for programs" },
-        message: { type: "string", description: "One sentence for people" },
+        message: { type: "string", description: "A sentence for people" },
         details: {
           description:
-            "More about it. Of VALIDATION_ERROR the issues found, each with path, message and code, or an object with a message",
+            "More information. For VALIDATION_ERROR: the issues, each with path, message and code, or an object with a message",
         },
       },
       required: ["code", "message"],
@@ -31,13 +31,13 @@ export const FAILURE_SCHEMA: JSONSchema = {
 /** The failures of every operation. */
 export const FAILURE_RESPONSES: OpenAPIDocument["components"]["responses"] = {
   BadRequest: failure(
-    "The call isn't right: PARSE_ERROR if it isn't valid JSON, VALIDATION_ERROR if the input isn't what the procedure takes, or a code of the procedure's own",
+    "Invalid call: PARSE_ERROR if it isn't valid JSON, VALIDATION_ERROR if the input doesn't match the schema, or the procedure's own code",
   ),
   InternalError: failure(
-    "INTERNAL_ERROR: something went wrong on the server, and nothing more is said",
+    "INTERNAL_ERROR: an unexpected error on the server, without details",
   ),
   Failure: failure(
-    "Any other failure, such as UNAUTHORIZED (401), FORBIDDEN (403), NOT_FOUND (404), PAYLOAD_TOO_LARGE (413), RATE_LIMITED (429), UNAVAILABLE (503), or a code of the procedure's own",
+    "Any other failure, such as UNAUTHORIZED (401), FORBIDDEN (403), NOT_FOUND (404), PAYLOAD_TOO_LARGE (413), RATE_LIMITED (429), UNAVAILABLE (503), or the procedure's own code",
   ),
 };
 

@@ -12,6 +12,7 @@ import { aRouterWith } from "./option_rules.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
 import { notFound } from "./read_message.ts";
+import { methodOf } from "./request_checks.ts";
 import { perform } from "./run.ts";
 
 /** Options of {@linkcode createCaller}. */
@@ -82,9 +83,12 @@ export function createCaller<R extends { readonly _def: object }>(
     const name = path.join(".");
     const endpoint = endpoints.get(name);
     if (endpoint === undefined) return notFound(name);
-    if (endpoint.procedure.kind === kind) return endpoint;
+    const actual = endpoint.procedure.kind;
+    if (actual === kind) return endpoint;
     throw new TypeError(
-      `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,
+      `Cannot call ${name} as a ${kind}: it is a ${actual}, use ${
+        methodOf(actual)
+      }`,
     );
   }
 
@@ -138,7 +142,7 @@ function sourceOf(
     get request() {
       if (request !== undefined) return request;
       throw new TypeError(
-        "Cannot read request: the procedure was called by createCaller() without one",
+        "Cannot read request: createCaller() got none, use createCaller(router, ctx, { request })",
       );
     },
     get signal() {

@@ -23,7 +23,7 @@ export function iterate(
   const leave = iterator.return.bind(iterator);
   // A waiting generator would delay `return()`, so abort the procedure first.
   iterator.return = (value) => {
-    call.abandon(new DOMException("The subscription was left", "AbortError"));
+    call.abandon(new DOMException("Unsubscribed", "AbortError"));
     return leave(value);
   };
   return iterator;

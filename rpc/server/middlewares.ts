@@ -45,7 +45,7 @@ export async function runMiddlewares(
     const result = await middleware(Object.assign(args, { next }));
     if (results.has(result)) return result;
     throw new TypeError(
-      `Cannot answer ${call.path}: a middleware must return what next() gives`,
+      `Cannot answer ${call.path}: a middleware must return the result of next()`,
     );
   };
 
@@ -84,7 +84,7 @@ function checkFields(added: Record<string, unknown>): Record<string, unknown> {
   for (const key of OWN_FIELDS) {
     if (!Object.hasOwn(added, key)) continue;
     throw new TypeError(
-      `Cannot add ${key} with next(): it is a field that every handler has`,
+      `Cannot add ${key} with next(): every handler has that field`,
     );
   }
   return added;

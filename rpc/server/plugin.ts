@@ -193,7 +193,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     if (isOpen) return response!;
     return refuseUpgrade(
       isForeign(request)
-        ? errors.forbidden("Sockets are for pages of the same origin")
+        ? errors.forbidden(
+          "Pages of other origins can't open sockets unless trustedOrigins of rpcPlugin() lists them",
+        )
         : response === undefined
         ? errors.badRequest("The WebSocket handshake is malformed")
         : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status),

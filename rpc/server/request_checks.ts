@@ -74,7 +74,8 @@ export function checkKind(
 
 /** Returns the client's method for a kind of procedure. */
 export function methodOf(kind: ProcedureKind): string {
-  return kind === "query" ? "query()" : "mutate()";
+  if (kind === "query") return "query()";
+  return kind === "mutation" ? "mutate()" : "subscribe()";
 }
 
 /** Returns the error for methods other than GET, HEAD and POST. */

@@ -63,7 +63,7 @@ export function checkHeaders(added: Headers, path: string): void {
   const name = ownHeaderIn(added);
   if (name === undefined) return;
   throw new TypeError(
-    `Cannot answer ${path}: responseHeaders must not hold ${name}, which the response has itself`,
+    `Cannot answer ${path}: responseHeaders must not contain ${name}, which the response sets itself`,
   );
 }
 

@@ -191,7 +191,7 @@ function checkTransformers(
     const inner = internals.get(handler)?.transformer;
     if (inner === undefined || inner === transformer) continue;
     throw new TypeError(
-      `Cannot create router: ${path} must have no transformer or that of the router around it, received another one; its _def has the procedures without one`,
+      `Cannot create router: ${path} must have no transformer or the outer router's, received another one; to drop it, pass its _def`,
     );
   }
 }

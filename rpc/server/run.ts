@@ -166,7 +166,7 @@ export async function checkOutput(
   const checked = await validate(output, value);
   if (checked.valid) return checked.value;
   throw new TypeError(
-    `Cannot answer ${path}: its output schema refuses what the handler gave: ${
+    `Cannot answer ${path}: its output doesn't match its schema: ${
       JSON.stringify(sanitizeValidationError(checked.error))
     }`,
   );

@@ -102,7 +102,7 @@ async function stream(
     get request() {
       return data.originalRequest ?? missingRequest();
     },
-    // There is no response to add headers to.
+    // Discarded, because the response was sent before.
     get responseHeaders() {
       return new Headers();
     },

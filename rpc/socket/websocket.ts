@@ -145,7 +145,7 @@ export function createWebSocketHandler(
     if (subscriptions.has(id)) {
       throw new RPCError(
         "DUPLICATE_ID",
-        "The id is that of a running subscription",
+        "Another running subscription has this id",
       );
     }
     if (subscriptions.size >= maxSubscriptions) {
@@ -157,7 +157,7 @@ export function createWebSocketHandler(
     if (state.generators >= 2 * maxSubscriptions) {
       throw new RPCError(
         "SUBSCRIPTION_ERROR",
-        "Too many subscriptions of this connection have yet to stop",
+        "Too many subscriptions of this connection are still stopping",
       );
     }
     const endpoint = findByKeys(parts.endpoints, fields.path);

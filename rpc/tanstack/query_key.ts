@@ -72,16 +72,16 @@ export function pathOf(target: object, method?: string): readonly string[] {
   const path = (target as { readonly [PATH]?: unknown } | null)?.[PATH];
   if (!Array.isArray(path)) {
     throw new TypeError(
-      `Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received ${
+      `Cannot create query key: target must be a part of a client, such as rpc.posts.list.query, received ${
         kindOf(target)
       }`,
     );
   }
   if (method === undefined || path.at(-1) === method) return path;
   throw new TypeError(
-    `Cannot make options of ${
+    `Cannot create options for ${
       path.join(".")
-    }: it must end in .${method}, as rpc.posts.list.${method} does`,
+    }: it must end in .${method}, as in rpc.posts.list.${method}`,
   );
 }
 

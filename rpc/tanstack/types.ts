@@ -21,7 +21,8 @@ export type DataOf<Output> = undefined extends Output
   : Output;
 
 /**
- * An unset option, from whose type TanStack Query infers the type of errors.
+ * An option for its type only: TanStack Query infers the type of errors from
+ * it.
  */
 export interface ErrorOption {
   /** Delay of the next attempt, in milliseconds. */

@@ -77,7 +77,7 @@ Deno.test("subscribe() of a caller reports an error to onError once, asynchronou
       ["missing", "RPCError: Procedure not found: missing"],
       [
         "now",
-        "TypeError: Cannot call now as a subscription: it is a query",
+        "TypeError: Cannot call now as a subscription: it is a query, use query()",
       ],
     ] as const
   ) {
@@ -153,6 +153,6 @@ Deno.test("A call rejects if the path is unknown or of another kind", async () =
   await assertRejects(
     () => wrong,
     TypeError,
-    "Cannot call count as a query: it is a subscription",
+    "Cannot call count as a query: it is a subscription, use subscribe()",
   );
 });

@@ -114,7 +114,7 @@ Deno.test("createCaller() passes on its request and signal", async () => {
   );
   assertEquals(
     error.message,
-    "Cannot read request: the procedure was called by createCaller() without one",
+    "Cannot read request: createCaller() got none, use createCaller(router, ctx, { request })",
   );
 });
 

@@ -304,7 +304,7 @@ Deno.test("A duplicate id is rejected with DUPLICATE_ID, and one subscription to
       id: "a",
       error: {
         code: "DUPLICATE_ID",
-        message: "The id is that of a running subscription",
+        message: "Another running subscription has this id",
       },
     },
     {

@@ -223,15 +223,13 @@ Deno.test("Calling next() twice, or not returning its result, is an error that s
   }
   assertEquals(log.logged.map((error) => (error as Error).message), [
     "Cannot call next() twice: a middleware of twice did",
-    "Cannot answer forgets: a middleware must return what next() gives",
-    "Cannot answer invents: a middleware must return what next() gives",
-    "Cannot answer drops: a middleware must return what next() gives",
+    "Cannot answer forgets: a middleware must return the result of next()",
+    "Cannot answer invents: a middleware must return the result of next()",
+    "Cannot answer drops: a middleware must return the result of next()",
     ...["input", "ctx", "request", "signal", "path", "type", "next"].map((
       name,
-    ) =>
-      `Cannot add ${name} with next(): it is a field that every handler has`
-    ),
-    "Cannot add lastEventId with next(): it is a field that every handler has",
+    ) => `Cannot add ${name} with next(): every handler has that field`),
+    "Cannot add lastEventId with next(): every handler has that field",
   ]);
   assertEquals(handled, 2);
 });

@@ -75,7 +75,7 @@ Deno.test("Pages of other origins may not open sockets", async () => {
     });
     assertEquals([status, body], [
       403,
-      '{"ok":false,"error":{"code":"FORBIDDEN","message":"Sockets are for pages of the same origin"}}',
+      '{"ok":false,"error":{"code":"FORBIDDEN","message":"Pages of other origins can\'t open sockets unless trustedOrigins of rpcPlugin() lists them"}}',
     ], origin);
   }
   for (const origin of ["https://friend.example", `http://${host}`]) {

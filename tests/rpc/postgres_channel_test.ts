@@ -160,7 +160,7 @@ test(
       await assertRejects(
         () => text.publish(value),
         TypeError,
-        "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair",
+        "Cannot publish: Postgres can't store U+0000 or unpaired surrogates",
       );
     }
     for (const value of ["", "💥", "{"]) await text.publish(value);

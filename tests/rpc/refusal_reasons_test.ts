@@ -28,7 +28,7 @@ Deno.test("A subscription over the limit is rejected with the reason if earlier 
   const [refused] = await client.settle();
   assertEquals([refused!.id, refused!.error], ["c", {
     code: "SUBSCRIPTION_ERROR",
-    message: "Too many subscriptions of this connection have yet to stop",
+    message: "Too many subscriptions of this connection are still stopping",
   }]);
   stuck.resolve();
 });

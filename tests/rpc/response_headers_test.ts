@@ -137,7 +137,7 @@ Deno.test("Procedures can't set headers that the response sets itself", async ()
     const { message } = log.logged.pop() as TypeError;
     assertEquals(
       message,
-      `Cannot answer named: responseHeaders must not hold ${name.toLowerCase()}, which the response has itself`,
+      `Cannot answer named: responseHeaders must not contain ${name.toLowerCase()}, which the response sets itself`,
     );
   }
   const failed = await ask(router, {}, queryOf("wrong"));

@@ -193,7 +193,7 @@ Deno.test("A nested router has no transformer, or the same one", async () => {
   const plain = createRouter({ ping });
   const inner = createRouter({ ping }, { transformer: devalue });
   const message =
-    "Cannot create router: a.b must have no transformer or that of the router around it, received another one";
+    "Cannot create router: a.b must have no transformer or the outer router's, received another one";
   for (const router of [inner, { ...inner }]) {
     const def = { a: { b: router } };
     assertThrows(() => createRouter(def), TypeError, message);

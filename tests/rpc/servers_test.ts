@@ -61,7 +61,7 @@ for (const [name, serve] of Object.entries(servers)) {
           "/rpc",
           { connection: "upgrade", upgrade: "websocket", origin: "http://a.b" },
           403,
-          '{"ok":false,"error":{"code":"FORBIDDEN","message":"Sockets are for pages of the same origin"}}',
+          '{"ok":false,"error":{"code":"FORBIDDEN","message":"Pages of other origins can\'t open sockets unless trustedOrigins of rpcPlugin() lists them"}}',
         ],
       ] as const
     ) {

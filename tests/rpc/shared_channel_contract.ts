@@ -110,7 +110,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
         await assertRejects(
           () => json.publish(value),
           TypeError,
-          `JSON doesn't carry a value of type ${typeof value}`,
+          `JSON can't represent a value of type ${typeof value}`,
         );
       }
       await assertRejects(() => json.publish(1n), TypeError);

@@ -428,18 +428,18 @@ Deno.test("The helpers reject anything but parts of a client", () => {
   assertThrows(
     () => queryKey(() => {}),
     TypeError,
-    "Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received a function",
+    "Cannot create query key: target must be a part of a client, such as rpc.posts.list.query, received a function",
   );
   assertThrows(() => queryKey(null as never), TypeError, "received null");
   assertThrows(
     () => queryOptions(rpc.posts.reset.mutate),
     TypeError,
-    "Cannot make options of posts.reset.mutate: it must end in .query, as rpc.posts.list.query does",
+    "Cannot create options for posts.reset.mutate: it must end in .query, as in rpc.posts.list.query",
   );
   assertThrows(
     () => mutationOptions(rpc.posts.count.query),
     TypeError,
-    "Cannot make options of posts.count.query: it must end in .mutate, as rpc.posts.list.mutate does",
+    "Cannot create options for posts.count.query: it must end in .mutate, as in rpc.posts.list.mutate",
   );
 });
 

@@ -317,7 +317,7 @@ Deno.test("A rejected output is logged with its issues, without the value", asyn
   const { message } = log.logged[0] as Error;
   assertEquals(
     message,
-    'Cannot answer query: its output schema refuses what the handler gave: [{"path":["name"],"message":"Invalid input: expected string, received number","code":"invalid_type"}]',
+    'Cannot answer query: its output doesn\'t match its schema: [{"path":["name"],"message":"Invalid input: expected string, received number","code":"invalid_type"}]',
   );
 });
 
