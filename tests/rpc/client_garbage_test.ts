@@ -201,3 +201,34 @@ Deno.test("A waiting iterator ends when throw() is called", async () => {
   );
   assertEquals((await waiting).done, true);
 });
+
+Deno.test("An error of onData is uncaught, and the subscription goes on", async () => {
+  await using server = serveMessages(
+    '{"type":"data","id":"1","data":1}',
+    '{"type":"data","id":"1","data":2}',
+    '{"type":"complete","id":"1"}',
+  );
+  const uncaught: unknown[] = [];
+  const listen = (event: ErrorEvent) => {
+    event.preventDefault();
+    uncaught.push(event.error);
+  };
+  addEventListener("error", listen);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+  });
+  const bug = new Error("a bug in a handler");
+  const seen: unknown[] = [];
+  await new Promise<void>((resolve, reject) => {
+    rpc.x.subscribe(1, {
+      onData(value) {
+        seen.push(value);
+        if (seen.length === 1) throw bug;
+      },
+      onError: reject,
+      onComplete: resolve,
+    });
+  });
+  removeEventListener("error", listen);
+  assertEquals([seen, uncaught], [[1, 2], [bug]]);
+});
