@@ -12,8 +12,8 @@ import type {
 } from "./types.ts";
 
 /**
- * Creates the client of a router. It needs only the router's type. Use `import
- * type`, so that no server code gets into the page.
+ * Creates the client of a router. It needs only the router's type. Use
+ * `import type`, so that no server code gets into the page.
  *
  * Calls reject with an {@linkcode RPCClientError}. An aborted call rejects with
  * its signal's reason. Input that can't be encoded rejects with the error of

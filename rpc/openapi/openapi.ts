@@ -41,8 +41,8 @@ export interface OpenAPIOptions {
    * Without it, or where it returns `undefined`, such a part is any value, with
    * the reason in `$comment`. To require a description, throw.
    *
-   * Dates don't need it. For Zod Mini, use `(schema, io) =>
-   * z.toJSONSchema(schema, { io })`.
+   * Dates don't need it. For Zod Mini, use
+   * `(schema, io) => z.toJSONSchema(schema, { io })`.
    */
   readonly toJSONSchema?: ToJSONSchema;
 }

@@ -115,7 +115,11 @@ export function createHTTPHandler(
     const { path, input } = readQueryString(source.request.url);
     const named = name ?? path;
     if (named === null) {
-      throw parseError("The query parameter path is missing");
+      throw parseError(
+        source.request.headers.has("upgrade")
+          ? "Cannot open a socket: handler() answers calls only, use rpcPlugin({ router }) or its handle()"
+          : "The query parameter path is missing",
+      );
     }
     const endpoint = findByName(endpoints, named);
     checkKind(endpoint, "query");

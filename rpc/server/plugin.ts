@@ -101,8 +101,7 @@ export interface RPCPlugin extends Plugin {
  * input. The OpenAPI document describes these URLs.
  *
  * An app may have several, with different endpoints that aren't below each
- * other. The plugin is called `rpc` at the default endpoint, and `rpc
- * /its/endpoint` elsewhere.
+ * other. The plugin's name is `rpc`, or `rpc /path` at another endpoint.
  *
  * @param options The router and its endpoint.
  * @throws {TypeError} If an option is invalid or unknown.

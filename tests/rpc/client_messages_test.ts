@@ -147,6 +147,22 @@ Deno.test("A call of the wrong kind names the method to use", async () => {
   }
 });
 
+Deno.test("A socket at a router's handler is refused with the plugin to use", async () => {
+  const response = await router.handler(
+    new Request("http://localhost/api/rpc", {
+      headers: { connection: "upgrade", upgrade: "websocket" },
+    }),
+  );
+  assertEquals(await response.json(), {
+    ok: false,
+    error: {
+      code: "PARSE_ERROR",
+      message:
+        "Cannot open a socket: handler() answers calls only, use rpcPlugin({ router }) or its handle()",
+    },
+  });
+});
+
 Deno.test("A validation message is bounded", async () => {
   const long = "x".repeat(1_000);
   const one = createRouter({
