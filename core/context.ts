@@ -100,9 +100,9 @@ export class Context implements RequestContext {
   }
 
   /**
-   * Returns this context with another request, for work that continues after the
-   * original can't be read any more, as on a socket. Both share their values. Of
-   * the connection, only the address is kept.
+   * Returns this context with another request, for work that outlives the original
+   * request, as on a socket. Both share their values. Only the address of the
+   * connection is kept.
    */
   withRequest(request: Request): Context {
     const info = this.info && { remoteAddr: this.info.remoteAddr };
@@ -112,7 +112,7 @@ export class Context implements RequestContext {
   }
 
   /** Returns the value of `key`, or `undefined`. */
-  // deno-lint-ignore no-explicit-any -- values are typed by who set them
+  // deno-lint-ignore no-explicit-any -- values have the types of their setters
   get(key: string): any {
     return this.#values?.get(key);
   }

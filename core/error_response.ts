@@ -1,10 +1,10 @@
 /**
- * The kit's one shape of an error answer:
+ * Creates an error response in the shape that all modules use:
  * `{ "error": { "code": "NOT_FOUND", "message": "…" } }`.
  *
  * @param status The HTTP status.
  * @param code A stable name for programs, in capitals.
- * @param message One sentence for people. Never anything from inside.
+ * @param message One sentence for people, without internal details.
  * @param headers More response headers, such as `Allow`.
  *
  * @example

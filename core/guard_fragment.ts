@@ -1,6 +1,6 @@
 /**
- * Guards as fragments of a route's `config`. They combine in whatever order
- * they are spread. A fragment holds its rule under two keys:
+ * Guards as fragments of a route's `config`. They combine in any order. A fragment
+ * holds its rule under two keys:
  *
  *     { auth: rule,            for readers; the next fragment overwrites it
  *       "guard 3f2…": rule }   unique, so that spreading keeps every rule
@@ -11,7 +11,7 @@
 import { kindOf, show } from "./check/show.ts";
 import type { AuthFragment, AuthRule } from "./route.ts";
 
-/** Merges several rules of one kind into one check, and decides their order. */
+/** Merges several rules of one kind into one check, in an order of its choice. */
 export type Combine<T> = (parts: readonly T[]) => AuthRule["check"];
 
 interface Combinable {
@@ -28,8 +28,8 @@ const combinables = new WeakMap<AuthRule["check"], Combinable>();
  * Creates a guard from a rule of the application. Spread it into the `config`
  * of a route, or mount it with an adapter such as `toHono()`.
  *
- * Guards of one `config` combine. The kit's guards decide first. The
- * application's guards follow, in the order in which they were spread.
+ * Guards of one `config` combine. The kit's run first, then the
+ * application's, in the order in which they were spread.
  *
  * @param rule The rule. Its `check` runs before the route's code.
  * @throws {TypeError} If `rule` has no `check` function.
@@ -91,7 +91,7 @@ function fragmentOf(rule: AuthRule): AuthFragment {
  * @param config A route's `config`, or the argument of an adapter.
  * @param operation The operation in error messages, such as `add route /a`.
  * @param place The prefix of keys in error messages: `config.`, or empty.
- * @returns The rule, or `undefined` if there are no guards.
+ * @returns The rule, or `undefined` without guards.
  * @throws {TypeError} If a key holds anything other than a guard's rule.
  */
 export function readGuards(
@@ -121,7 +121,7 @@ export function readGuards(
     }
   }
   if (rules.size > 0) return combineRules([...rules]);
-  // A promise, a `Map` or a `Set` of guards has no keys that would hold one.
+  // A promise, a `Map` or a `Set` of guards has no key with a guard.
   const prototype = Object.getPrototypeOf(config);
   if (prototype === null || prototype === Object.prototype) return undefined;
   throw new TypeError(
@@ -132,7 +132,7 @@ export function readGuards(
 }
 
 /**
- * Makes `readGuards()` refuse a guard function that is spread without a call, as
+ * Makes `readGuards()` reject a guard function that is spread without a call, as
  * in `{ ...requireAuth }`. Otherwise the route would have no guard.
  */
 export function refuseUncalled(makeGuard: object): void {
@@ -155,7 +155,7 @@ export function misplaced(operation: string, problem: string): TypeError {
 }
 
 /**
- * Returns all keys, also inherited and non-enumerable ones: their guards apply
+ * Returns all keys, also inherited and non-enumerable ones, whose guards apply
  * too. `auth` comes last, because it holds the rule of the last fragment.
  */
 function keysOf(config: object): Set<string | symbol> {
@@ -171,7 +171,7 @@ function isRule(value: unknown): value is AuthRule {
     "function";
 }
 
-/** Refuses a copied rule: it may mix the roles of one with another's check. */
+/** Rejects a copied rule. It may mix one rule's roles with another's check. */
 function checkOriginal(rule: AuthRule, name: string, operation: string): void {
   const known = combinables.get(rule.check);
   if (known === undefined || known.rule === rule) return;

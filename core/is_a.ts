@@ -1,4 +1,4 @@
-/** `instanceof`, also for a thrown proxy that throws when it is asked. */
+/** Like `instanceof`, but safe for a proxy that throws. */
 export function isA<T>(
   value: unknown,
   type: abstract new (...args: never) => T,

@@ -2,29 +2,29 @@ import type { RequestContext } from "./context.ts";
 import { checkResponse, isResponse } from "./http/is_response.ts";
 import { type MaybePromise, whenDone } from "./maybe_async.ts";
 
-/** Runs the rest of the chain and gives its response. */
+/** Runs the rest of the chain and returns its response. */
 export type Next = () => Promise<Response>;
 
 /**
- * Code around every request. It may answer by itself, or call `next` once and
- * return that response, changed or not.
+ * Code that wraps every request. It returns its own response, or calls `next` once
+ * and returns that response, changed or not.
  */
 export interface Middleware<C extends RequestContext = RequestContext> {
   (request: Request, context: C, next: Next): Response | Promise<Response>;
   /**
-   * Runs before all middlewares that aren't `outermost`, wherever it was
-   * registered, and sees the error pages of what throws inside.
+   * Whether it wraps all other middlewares, wherever it was registered. It also
+   * sees the error pages of errors that are thrown inside.
    */
   readonly outermost?: boolean;
 }
 
-/** The end of a chain: what answers when every middleware has called `next`. */
+/** The end of a chain, which answers if every middleware calls `next`. */
 export type Handler<C extends RequestContext = RequestContext> = (
   request: Request,
   context: C,
 ) => Response | Promise<Response>;
 
-/** Middlewares as one function. `end` is for what they are around. */
+/** Middlewares as one function. `end` is the handler inside. */
 export type Chain<C extends RequestContext, E = void> = (
   request: Request,
   context: C,
@@ -32,11 +32,11 @@ export type Chain<C extends RequestContext, E = void> = (
 ) => MaybePromise<Response>;
 
 /**
- * Joins middlewares into one function. It answers without a promise if nothing
- * in it waits, and throws what a middleware throws at once.
+ * Composes middlewares into one function. If nothing inside is asynchronous, it
+ * returns the response itself, and throws synchronously.
  *
  * @param middlewares The middlewares, outermost first.
- * @param inner What they are around.
+ * @param inner The handler inside.
  */
 export function compose<C extends RequestContext, E>(
   middlewares: readonly Middleware<C>[],
@@ -85,7 +85,7 @@ function runNext<C extends RequestContext, E>(
     response = Promise.reject(error);
   }
   if (isResponse(response)) return Promise.resolve(response);
-  // A middleware that doesn't wait for it must not end the process.
+  // A middleware that doesn't await it must not cause an unhandled rejection.
   response.catch(() => {});
   return response;
 }

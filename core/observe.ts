@@ -1,5 +1,5 @@
 /**
- * Spans, as the host and the modules open them without knowing the tracer.
+ * Opens spans for the host and the modules, which don't know the tracer.
  *
  * @module
  */
@@ -10,17 +10,16 @@ import type { Layer, ObservedSpan } from "./observed_span.ts";
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
 
 /**
- * Runs `fn` inside a child of the span that is open here, and ends that child
- * when `fn` has returned or its promise has settled. Where nothing is traced
- * it only runs `fn`, at the cost of one look-up.
+ * Runs `fn` in a child of the current span. The child ends when `fn` has returned
+ * or its promise has settled. Outside a trace, it only runs `fn`.
  *
- * What `fn` throws is recorded on the span and thrown on; a thrown `Response`
- * counts as a result, not as a failure.
+ * An error is recorded on the span and rethrown. A thrown `Response` counts as a
+ * result, not as an error.
  *
- * @param name What is being done, such as `loader:country`.
- * @param layer The part of the application that does it.
- * @param fn What to run. It gets the span, or `undefined` if there is none.
- * @returns What `fn` returns; a promise if that is a promise.
+ * @param name The name of the span, such as `loader:country`.
+ * @param layer The part of the application.
+ * @param fn The function to run. It gets the span, or `undefined` outside a trace.
+ * @returns The result of `fn`.
  *
  * @example
  * ```ts
@@ -45,9 +44,9 @@ export function observe<T>(
 }
 
 /**
- * Runs `fn` with `span` as the open one and ends the span when `fn` is done.
- * A result with a `then` method is awaited and becomes a promise, because a
- * lazy query only starts once somebody calls it: here, once, inside the span.
+ * Runs `fn` with `span` as the current one, and ends the span after it. A result
+ * with a `then` method becomes a promise: a lazy query runs when `then` is called,
+ * so it is called once, inside the span.
  */
 export function runSpan<S extends ObservedSpan, T>(
   span: S,

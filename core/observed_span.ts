@@ -20,7 +20,7 @@ export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /**
- * A running span. The host and the modules open children on it without knowing
+ * A running span. The host and the modules open children on it, without knowing
  * the tracer.
  */
 export interface ObservedSpan {
@@ -32,16 +32,16 @@ export interface ObservedSpan {
   child(name: string, layer: Layer, attributes?: Attributes): ObservedSpan;
   /** Sets an attribute. */
   setAttribute(key: string, value: AttributeValue): void;
-  /** Records that something happened now. */
+  /** Records an event at the current time. */
   event(name: string, attributes?: Attributes): void;
   /** Marks the span as failed and records the error. */
   error(error: unknown): void;
   /** Ends the span. Later calls on it do nothing. */
   end(): void;
   /**
-   * Returns a function that opens spans for work that this span has started and
-   * that may outlive it, as on a socket. Each of them begins a record of its own,
-   * in the same trace and with this span as its parent.
+   * Returns a function that opens spans for work that may outlive this span, as on a
+   * socket. Each of them starts a separate record, in the same trace and with this
+   * span as its parent.
    */
   continuation(): ObservedSpan["child"];
 }

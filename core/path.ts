@@ -1,16 +1,16 @@
 /**
  * Returns the path of an absolute URL, like `new URL(url).pathname`.
  *
- * Parsing costs a request more than 1 µs, so the path is cut out of the text. If
- * a parser would change the path, the parser is asked. Otherwise `/admin/../x`
- * would be one path for routes and another one for `context.url`.
+ * Parsing takes more than 1 µs, so the path is cut out of the text. A path that a
+ * parser would change is parsed. Otherwise `/admin/../x` would be one path for
+ * routes and another one for `context.url`.
  *
  * @param url An absolute URL, as in `request.url`.
  * @returns The path, beginning with `/`, without query and fragment.
  */
 export function pathOf(url: string): string {
-  // Tracing, routes, caches and RPC ask for the path of one request in turn. To
-  // remember it saves each of them 0.1 µs.
+  // Tracing, routes, caches and RPC ask for the path of the same request.
+  // Remembering it saves each of them 0.1 µs.
   if (url !== lastURL) {
     lastPath = REWRITTEN.test(url)
       ? URL.parse(url)?.pathname ?? cutPath(url)

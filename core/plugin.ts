@@ -11,35 +11,35 @@ export interface PluginHost {
 }
 
 /**
- * Finds out whether something that the app needs works, such as a database.
- * Fails by throwing, rejecting or returning `false`.
+ * Checks something that the app needs, such as a database. Fails by throwing,
+ * rejecting or returning `false`.
  */
 export type HealthCheck = () => unknown;
 
-/** A part that an app is built of: what a module of the kit hands over. */
+/** A part of an app, such as a module of the kit. */
 export interface Plugin {
-  /** Names the plugin in errors. No two plugins of an app share one. */
+  /** The plugin's name in errors, unique in the app. */
   readonly name: string;
-  /** Middlewares to install, the outermost first. */
+  /** Middlewares to add, outermost first. */
   readonly middleware?: Middleware<Context> | readonly Middleware<Context>[];
   /** Routes to add. */
   readonly routes?: readonly Route[];
   /**
-   * Checks of what the plugin needs, such as a store, by name. Readiness runs
-   * them, see `healthPlugin()`.
+   * Checks of what the plugin needs, such as a store, by name. `healthPlugin()`
+   * runs them for readiness.
    */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /**
-   * Runs once, before the app answers its first request.
+   * Called once, before the app answers its first request.
    *
    * @param app The app.
-   * @param plugins All plugins of the app, the outermost first.
+   * @param plugins All plugins of the app, outermost first.
    */
   setup?(app: PluginHost, plugins: readonly Plugin[]): void | Promise<void>;
   /** Called when the app is about to close, while requests are still answered. */
   drain?(): void;
-  /** Runs once when the app closes, in reverse order of the plugins. */
+  /** Called once when the app closes, in reverse order of the plugins. */
   close?(): void | Promise<void>;
-  /** Never there: functions have a name too, but are no plugins. */
+  /** Always absent. Excludes functions, which have a name too. */
   readonly bind?: never;
 }

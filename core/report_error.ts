@@ -2,9 +2,9 @@ import { isThenable } from "./maybe_async.ts";
 import { printableError } from "./redact/printable.ts";
 
 /**
- * Calls an application's `onError`. If it throws or rejects, that error is
- * printed, so a failing log neither fails a request nor ends the process. Nobody
- * waits for a promise that it returns.
+ * Calls an application's `onError`. If it throws or rejects, prints that error, so
+ * that a failing log neither fails a request nor ends the process. Doesn't wait
+ * for a returned promise.
  *
  * @param onError The application's function.
  * @param args Its arguments.

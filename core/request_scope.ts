@@ -1,10 +1,10 @@
 /**
- * The request scope: what code anywhere below a request handler can find out
- * about the request it runs for, without being handed anything.
+ * The request scope gives code below a request handler access to its request,
+ * without parameters.
  *
- * One `AsyncLocalStorage` for the whole kit. It holds the request's context
- * and the span that is open at this point of the code, so a child span finds
- * its parent under any number of concurrent requests.
+ * The whole kit uses one `AsyncLocalStorage`. It holds the request's context and
+ * the current span, so a child span finds its parent under any number of
+ * concurrent requests.
  *
  * @module
  */
@@ -17,24 +17,22 @@ import type { RequestSession } from "./request_session.ts";
 const NO_COOKIES: readonly string[] = Object.freeze([]);
 
 /**
- * The request that code at one point runs for, the span that is open there,
- * and what the modules have noted about the request.
+ * The request that code runs for, the current span, and marks that the modules set.
  *
- * A scope outlives its request: timers and promises that were started in it
- * keep it, and so does the runtime until its next full garbage collection. So a
- * scope drops its span once the span has ended. It refers to the scope around it
- * instead of copying from it.
+ * A scope outlives its request: timers and promises that started in it keep it, and
+ * so does the runtime until its next full garbage collection. So a scope drops its
+ * span when the span ends, and refers to the outer scope instead of copying it.
  */
 export class RequestScope {
-  /** The scope around this one. */
+  /** The outer scope. */
   readonly outer: RequestScope | undefined;
-  /** The innermost shared computation that the code is part of. */
+  /** The innermost shared computation around the code. */
   readonly computation: object | undefined;
   /** Whether the response depends on who sent the request. */
   isPersonal = false;
   /**
-   * Whether code outside this scope made it personal, such as a worker that was
-   * started earlier. The affected part of the response is unknown.
+   * Whether code outside this scope made it personal, such as an earlier worker. The
+   * affected part of the response is unknown.
    */
   isAskedElsewhere = false;
   /** Whether a guard refused the request. */
@@ -50,11 +48,11 @@ export class RequestScope {
    * once code asks for the user.
    */
   ownCookies: readonly string[] = NO_COOKIES;
-  /** The sessions that the request has brought. */
+  /** The sessions of the request. */
   sessions: RequestSession[] | undefined;
-  /** The request that `span` was opened for, if it is one of a request. */
+  /** The request of `span`, if it is the span of a request. */
   tracedRequest: Request | undefined;
-  /** The connection of the request that begins here without a context. */
+  /** The connection of a request that starts here without a context. */
   info: ConnectionInfo | undefined;
   readonly #context: RequestContext | undefined;
   #span: ObservedSpan | undefined;
@@ -62,12 +60,12 @@ export class RequestScope {
   /**
    * Creates a scope for {@linkcode runInScope} to enter.
    *
-   * @param context The context of a request, if one begins here.
-   * @param span The span that is open from here on, if another one is.
+   * @param context The context of a request, if one starts here.
+   * @param span The current span, if it differs from the outer one.
    * @param outer The outer scope, or `undefined` for none. Default: the current
    * scope.
-   * @param computation The computation that begins here, if one does whose
-   * result several callers share.
+   * @param computation A computation that starts here, and whose result several
+   * callers share.
    */
   constructor(
     context: RequestContext | undefined,
@@ -78,27 +76,26 @@ export class RequestScope {
     this.#context = context;
     this.#span = span;
     if (arguments.length < 3) outer = currentScope();
-    // A job that restarts itself from within its span would otherwise keep
-    // one scope for each run.
+    // Otherwise a job that restarts itself inside its span would keep one scope per
+    // run.
     while (outer !== undefined && outer.isOver) outer = outer.outer;
     this.outer = outer;
     this.computation = computation ?? outer?.computation;
   }
 
-  /** The context of the request, if a host gave one. */
+  /** The context of the request, if a host set one. */
   get context(): RequestContext | undefined {
     return this.#context ?? this.outer?.context;
   }
 
-  /** The context of the request that begins with this scope, if any. */
+  /** The context of the request that starts with this scope, if any. */
   get ownContext(): RequestContext | undefined {
     return this.#context;
   }
 
   /**
-   * The span that is open here: the scope's own until it ends, then the one of
-   * the scope around. A host's scope gets its own from the middleware that
-   * opens the root span.
+   * The current span: the scope's own until it ends, then the outer scope's. In a
+   * host's scope, the middleware that opens the root span sets it.
    */
   get span(): ObservedSpan | undefined {
     return this.#span ?? this.outer?.span;
@@ -114,12 +111,12 @@ export class RequestScope {
   }
 
   /**
-   * Notes that code here asks who sent a request.
+   * Notes that code here asks for the user of a request.
    *
-   * @param _isOwn Whether the request is anonymous, and began in this scope or
-   * an inner one.
+   * @param _isOwn Whether the request is anonymous, and started in this scope or an
+   * inner one.
    * @param _session The session that the code got, if known.
-   * @returns Whether the scopes around depend on the answer as well.
+   * @returns Whether the outer scopes depend on the answer too.
    */
   asked(_isOwn: boolean, _session?: RequestSession): boolean {
     this.isPersonal = true;
@@ -129,16 +126,16 @@ export class RequestScope {
 
 const storage = new AsyncLocalStorage<RequestScope>();
 
-/** The scope of the code that asks, or `undefined` outside of any request. */
+/** Returns the current scope, or `undefined` outside a request. */
 export function currentScope(): RequestScope | undefined {
   return storage.getStore();
 }
 
 /**
- * The context of the request that is being handled, for code that is handed
- * none, such as a handler of another framework.
+ * Returns the context of the current request, for code that doesn't get it as a
+ * parameter, such as a handler of another framework.
  *
- * @throws {TypeError} If no request is being handled.
+ * @throws {TypeError} If it is called outside a request.
  *
  * @example
  * ```ts
@@ -159,17 +156,17 @@ export function currentContext(): RequestContext {
   const context = storage.getStore()?.context;
   if (context !== undefined) return context;
   throw new TypeError(
-    "Cannot get the current context: this code must run while a request is handled, received a call outside of any",
+    "Cannot get the current context: it must be called while a request is handled, received a call outside any request",
   );
 }
 
 /**
- * Returns the scope around a request that a host is given.
+ * Returns the outer scope of a request that a host receives.
  *
- * In Deno, `import()` in the code of a request leaves the async context of that
- * request to all that the server gets afterwards. Only a request that a server
- * has handed over has a promise of its completion, and code around it has the
- * same one. Any other request is a call from within the current scope.
+ * In Deno, after an `import()` in the code of a request, later requests of the
+ * server start in that request's async context. A request from a server has a
+ * promise of its completion, and code around it has the same promise. Any other
+ * request is a call from within the current scope.
  */
 export function scopeAround(
   { info }: RequestContext,
@@ -185,12 +182,12 @@ export function scopeAround(
 }
 
 /**
- * Runs `fn` outside of all requests. The kit's own `import()` does, see
+ * Runs `fn` outside all requests. The kit uses it for `import()`, see
  * {@linkcode scopeAround}.
  */
 export const runOutside: <T>(fn: () => T) => T = AsyncLocalStorage.snapshot();
 
-/** Runs `fn` in `scope`, with everything it starts and awaits. */
+/** Runs `fn` in `scope`, with everything that it starts and awaits. */
 export function runInScope<T, A extends unknown[]>(
   scope: RequestScope,
   fn: (...args: A) => T,

@@ -1,7 +1,7 @@
 import type { Context, Params } from "./context.ts";
 import type { Handler } from "./middleware.ts";
 
-/** What a loader, an action or a wrapper such as `withAuth` is called with. */
+/** The argument of a loader, an action or a wrapper such as `withAuth()`. */
 export interface RouteArgs {
   /** The request, as received. */
   readonly request: Request;
@@ -12,23 +12,23 @@ export interface RouteArgs {
 }
 
 /**
- * Who may use a route. `requireAuth()` and its relatives make these; the host
- * only calls {@linkcode AuthRule.check}.
+ * A rule that decides who may use a route. Guards such as `requireAuth()` create it.
+ * The host only calls {@linkcode AuthRule.check}.
  */
 export interface AuthRule {
-  /** Whether anonymous requests are turned away. */
+  /** Whether anonymous requests are refused. */
   readonly required: boolean;
-  /** Roles to hold, if any. */
+  /** The required roles, if any. */
   readonly roles?: readonly string[] | undefined;
-  /** Whether all of `roles` are needed rather than one of them. */
+  /** Whether all of `roles` are required instead of one of them. */
   readonly requireAll?: boolean | undefined;
-  /** Where anonymous requests are sent. */
+  /** The URL to redirect anonymous requests to. */
   readonly redirect?: string | ((url: URL) => string) | undefined;
-  /** What anonymous requests are answered. */
+  /** The response to anonymous requests. */
   readonly unauthorized?:
     | { readonly status: number; readonly body: unknown }
     | undefined;
-  /** Gives the response that refuses the request, or nothing to let it in. */
+  /** Returns a response to refuse the request, or `undefined` to allow it. */
   check(
     request: Request,
     context: Context,
@@ -36,9 +36,9 @@ export interface AuthRule {
 }
 
 /**
- * A fragment of a route's `config`, as `requireAuth()` and `createGuard()`
- * return it. It also holds its rule under a second, unique key. So all fragments
- * that are spread into one `config` apply.
+ * A fragment of a route's `config`, from `requireAuth()` or `createGuard()`. It also
+ * holds its rule under a second, unique key, so that all fragments that are spread
+ * into one `config` apply.
  */
 export type AuthFragment = {
   /** Enforced by the host before the route's code runs. */
@@ -57,16 +57,16 @@ export interface RouteConfig {
 }
 
 /**
- * One address of an app. Either a `handler` for one method, or a `loader` that
- * answers GET and an `action` that answers POST, PUT, PATCH and DELETE.
+ * A route of an app: a `handler` for one method, or a `loader` for GET and an
+ * `action` for POST, PUT, PATCH and DELETE.
  *
- * A loader or an action returns a `Response`, or a value that is sent as JSON;
+ * A loader or an action returns a `Response`, or a value that is sent as JSON.
  * `undefined` is sent as 204.
  */
 export interface Route {
   /**
-   * A path. `:name` is one segment, `*` any number of them, even none,
-   * and `/**:name` at the end the rest, at least one, under a name.
+   * The path. `:name` matches one segment, `*` any number of segments, including
+   * none. `/**:name` at the end matches the rest, at least one segment.
    */
   readonly path: string;
   /** The method of `handler`. Default `GET`; `*` answers every method. */

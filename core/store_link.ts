@@ -26,11 +26,11 @@ export interface StoreLinkOptions<C> {
   readonly connect: (lose: (error: Error) => void) => LinkConnection<C>;
   /** Checks an open connection. Called at intervals. */
   readonly beat: (commands: C) => Promise<unknown>;
-  /** Whether an error of a command means that its connection is of no use. */
+  /** Whether an error of a command means that the connection is lost. */
   readonly isLost: (error: Error) => boolean;
-  /** Whether an error of a command may pass, though the connection works. */
+  /** Whether an error of a command is temporary, on a working connection. */
   readonly isPassing: (error: Error) => boolean;
-  /** Called when a connection is lost, and after each vain attempt. */
+  /** Called when a connection is lost, and after each failed attempt. */
   readonly onLost?: (() => void) | undefined;
 }
 
@@ -48,17 +48,16 @@ const REPORT_PAUSE = 60_000;
 const passing = new WeakSet<object>();
 
 /**
- * Whether an error came while the connection worked, as with a server that is
- * full. Calls may fail and succeed in turns then, so the link reports such an
- * error once a minute, and nobody else has to.
+ * Whether an error came while the connection worked, as from a server that is full.
+ * The link reports such errors itself, at most once a minute.
  */
 export function isReportedByLink(error: unknown): boolean {
   return error instanceof UnavailableError && passing.has(error);
 }
 
 /**
- * A connection to a server that is opened at its first use, and opened anew when
- * it breaks or goes silent. No call waits longer than the timeout.
+ * A connection to a server that opens at its first use, and reopens when it breaks
+ * or goes silent. No call waits longer than the timeout.
  *
  * ```
  *          first use               error, late answer, late beat
@@ -104,10 +103,10 @@ export class StoreLink<C> {
   }
 
   /**
-   * Does some work over the connection.
+   * Runs some work over the connection.
    *
-   * @throws {UnavailableError} If the server can't be reached, or answers too
-   * late. The work may have been done then.
+   * @throws {UnavailableError} If the server can't be reached, or answers too late.
+   * The work may have taken effect.
    */
   async use<T>(work: (commands: C) => Promise<T>): Promise<T> {
     this.open();
@@ -124,7 +123,7 @@ export class StoreLink<C> {
     }
   }
 
-  /** Returns the error that a caller gets for one of a command. */
+  /** Returns the error that a caller gets for an error of a command. */
   #judge(error: Error, attempt: Attempt<C>): Error {
     const { isLost, isPassing } = this.#options;
     if (isLost(error)) {
@@ -155,8 +154,8 @@ export class StoreLink<C> {
     const reason = this.#stop.signal.aborted
       ? "it is closed"
       : redactMessage(String(cause?.message));
-    // Without the cause: an error of a client may hold the command, and with it
-    // a password or a session.
+    // Without the cause, because a client's error may hold the command, with a
+    // password or a session.
     return new UnavailableError(`Cannot reach ${what}: ${reason}`);
   }
 
@@ -177,14 +176,14 @@ export class StoreLink<C> {
         // Most losses are repaired by the next attempt, which calls wait for.
         this.#attempted = Promise.withResolvers();
         ms = MIN_PAUSE;
-        // Some are lost at once, such as one to a former master at each write.
+        // Some break at once, such as those to a former master at each write.
         const age = performance.now() - openedAt;
         if (age < BRIEF) await pause(BRIEF - age, signal);
         continue;
       }
       this.#reportOutage();
       this.#attempted.resolve();
-      // Out of step with the other processes, which lost theirs too.
+      // With jitter, because other processes have lost their connections too.
       await pause(ms * (0.5 + Math.random() / 2), signal);
       ms = Math.min(2 * ms, MAX_PAUSE);
     }

@@ -4,11 +4,12 @@ import { aDuration } from "./check/rules.ts";
 const aWait = aDuration("seconds", { zero: true });
 
 /**
- * A service that the app needs can't be reached, such as the store of sessions.
+ * Thrown if a service that the app needs can't be reached, such as the session
+ * store.
  *
- * Hosts and routers answer with 503 `UNAVAILABLE` and `Retry-After`, and don't
- * report it: the code that throws it reports each outage once. The message is
- * for the log only.
+ * Hosts and routers answer with 503 `UNAVAILABLE` and `Retry-After`. They don't
+ * report it, because the code that throws it reports each outage once. The message
+ * is for the log only.
  *
  * @example
  * ```ts
@@ -34,11 +35,11 @@ export class UnavailableError extends Error {
   readonly code = "UNAVAILABLE";
   /** Always 503. */
   readonly status = 503;
-  /** The time after which another attempt may succeed, in seconds. */
+  /** Seconds until another attempt may succeed. */
   readonly retryAfter: number;
   /**
-   * The same as `toResponse`, under the name that Hono looks for. Otherwise
-   * Hono would log each request.
+   * `toResponse()` under the name that Hono calls. Otherwise Hono would log each
+   * request.
    */
   declare readonly getResponse: () => Response;
 
@@ -47,8 +48,8 @@ export class UnavailableError extends Error {
    *
    * @param message The service and the failure, for the log, as in
    * `Cannot reach session store: Redis has not answered for 1000 ms`.
-   * @param options `cause` is for the log. `retryAfter` is the time after which
-   * another attempt may succeed, in seconds. Default 2.
+   * @param options `cause` is for the log. `retryAfter` is the number of seconds
+   * until another attempt may succeed. Default: 2.
    * @throws {TypeError} If `retryAfter` isn't a number of seconds.
    */
   constructor(
@@ -65,8 +66,8 @@ export class UnavailableError extends Error {
   }
 
   /**
-   * Returns the response to the failed request. It says nothing of the cause. It
-   * has the shape of RPC as well: auth answers calls before the router does.
+   * Returns the response to the failed request, without the cause. It also has the
+   * shape of RPC errors, because auth answers calls before the router does.
    */
   toResponse(): Response {
     const { code, status, retryAfter } = this;

@@ -1,5 +1,5 @@
 /**
- * Checks options at the border: their names, and what their values must be.
+ * Checks the names and values of options where they are passed.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import type { Rule } from "./rules.ts";
 import { kindOf, show } from "./show.ts";
 
-/** Rules by option name. `true` is for values that code checks otherwise. */
+/** Rules by option name. `true` is for values that are checked elsewhere. */
 export type Rules = Readonly<Record<string, Rule | true>>;
 
 /**
@@ -18,8 +18,8 @@ export type OptionRules<T> = Readonly<Record<keyof T, Rule | true>>;
 
 /**
  * Checks that options are an object without unknown names, and that their values
- * meet the rules. Unknown names that are inherited or hidden don't count. Known
- * ones do: code that reads options gets them too.
+ * meet the rules. Unknown names that are inherited or non-enumerable are ignored.
+ * Known ones are checked, because code that reads options gets them too.
  *
  * @param rules The rules of the known options.
  * @param operation The operation in error messages, such as `create cache`.
@@ -100,7 +100,7 @@ function unknownOption(
   }`;
 }
 
-/** Returns the known name that a typo most likely stands for. */
+/** Returns the known name that is closest to a typo. */
 function closest(key: string, names: readonly string[]): string | undefined {
   const typo = plain(key);
   let best: string | undefined;

@@ -7,15 +7,15 @@
 import { show } from "./show.ts";
 
 /**
- * The longest time that a timer can wait, in milliseconds: almost 25 days. One
- * that is told to wait longer fires after 1 ms (Node and Deno), or after what
- * is left of the number in 32 bits (browsers).
+ * The longest delay of a timer, in milliseconds: almost 25 days. A timer with a
+ * longer delay fires after 1 ms (Node and Deno), or after the delay modulo 2^32
+ * (browsers).
  */
 export const MAX_DELAY = 2 ** 31 - 1;
 
-/** What a value must be. */
+/** A requirement of a value. */
 export interface Rule {
-  /** The requirement in error messages, such as `a positive integer`. */
+  /** Its text in error messages, such as `a positive integer`. */
   readonly expected: string;
   /** Whether a value meets it. Options that are `undefined` aren't tested. */
   readonly test: (value: unknown) => boolean;
@@ -71,7 +71,7 @@ export const aPositiveNumber: Rule = rule(
   (value) => Number.isFinite(value) && value as number > 0,
 );
 
-/** Returns a rule for a duration that isn't the time of a timer. */
+/** Returns a rule for a duration without a timer. */
 export function aDuration(
   unit: "seconds" | "milliseconds",
   { zero = false, endless = false } = {},
@@ -85,7 +85,7 @@ export function aDuration(
   );
 }
 
-/** Returns a rule for the time of a timer. Timers have a longest delay. */
+/** Returns a rule for the delay of a timer, which is limited. */
 export function aTimeout(
   unit: "seconds" | "milliseconds",
   options: { readonly zero?: boolean; readonly endless?: boolean } = {},

@@ -1,10 +1,10 @@
 /**
- * Values in the errors of all modules, in one short line.
+ * Describes values in error messages, in one short line.
  *
  * @module
  */
 
-/** A value that is no secret: what it is, and not much of it. */
+/** Describes a value that isn't secret. Long strings are cut. */
 export function show(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value);
@@ -13,7 +13,7 @@ export function show(value: unknown): string {
   return hasNoText ? kindOf(value) : String(value);
 }
 
-/** What a value is, and nothing of it. */
+/** Describes the kind of a value without its content. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return `${value}`;
   if (Array.isArray(value)) return "an array";

@@ -17,8 +17,8 @@ export interface FixedWindowOptions {
 }
 
 /**
- * Fixed-window counters by key, for limits on how often something happens. The
- * caller's times must not move backwards.
+ * Fixed-window counters by key, for rate limits. The caller's times must not move
+ * backwards.
  */
 export class FixedWindowCounter {
   readonly #windowMs: number;
@@ -30,7 +30,7 @@ export class FixedWindowCounter {
     this.#windows = new GenerationMap({ maxSize: maxKeys, lifetime: windowMs });
   }
 
-  /** Returns the key's window at a time, and opens one if there is none. */
+  /** Returns the key's window at a time. Opens one if there is none. */
   open(key: string, time: number): Window {
     const window = this.find(key, time);
     if (window !== undefined) return window;

@@ -14,8 +14,8 @@ export interface GenerationMapOptions<K, V> {
 }
 
 /**
- * A bounded map that forgets what wasn't used for long, without a timer, a
- * search or a link for each entry.
+ * A bounded map that forgets entries without recent use. It needs no timers,
+ * searches or links between entries.
  *
  * ```
  * set, get ─► young ──full, or a lifetime is over──► old ──next time──► gone
@@ -44,7 +44,7 @@ export class GenerationMap<K, V> {
     this.#onForget = options.onForget;
   }
 
-  /** The number of entries. One that was renewed counts in both generations. */
+  /** The number of entries. A renewed entry counts in both generations. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -7,10 +7,9 @@ export interface LRUEntry<T> {
 }
 
 /**
- * The order in which entries were used, for least-recently-used eviction: a
- * linked list through the entries themselves.
+ * A linked list of entries by last use, for least-recently-used (LRU) eviction.
  *
- * The order of a `Map` isn't used: in V8, deleting and setting one hot key of
+ * It doesn't use the order of a `Map`: in V8, deleting and setting one hot key of
  * 10,000 takes 50 µs.
  *
  * ```
@@ -35,14 +34,14 @@ export class LRUList<T extends LRUEntry<T>> {
     this.#newest = entry;
   }
 
-  /** Makes an entry of the list the most recently used one. */
+  /** Makes an entry in the list the most recently used one. */
   use(entry: T): void {
     if (entry === this.#newest) return;
     this.delete(entry);
     this.add(entry);
   }
 
-  /** Removes an entry of the list. */
+  /** Removes an entry from the list. */
   delete(entry: T): void {
     const { newer, older } = entry;
     if (newer === undefined) this.#newest = older;

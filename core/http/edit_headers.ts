@@ -1,6 +1,6 @@
 /**
- * Changes the headers of a response. Those of a response from `fetch` are
- * immutable, so then a copy is returned.
+ * Changes the headers of a response. Returns a copy if they are immutable, as in a
+ * response from `fetch`.
  */
 export function editHeaders(
   response: Response,

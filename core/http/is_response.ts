@@ -2,9 +2,9 @@ import { kindOf } from "../check/show.ts";
 import { pathOf } from "../path.ts";
 
 /**
- * Whether a value is a `Response`. Servers of Node may replace the global class,
- * and `fetch()` then returns responses that aren't instances of it. Anything may
- * be passed, also a proxy that throws.
+ * Whether a value is a `Response`. On Node, a server may replace the global class,
+ * and responses from `fetch()` aren't instances of it. Safe for a proxy that
+ * throws.
  */
 export function isResponse(value: unknown): value is Response {
   try {
@@ -16,7 +16,7 @@ export function isResponse(value: unknown): value is Response {
 }
 
 /**
- * Checks what code of the application has returned for a request.
+ * Checks a result of the application's code.
  *
  * @param requirement The start of the error message, such as `fetch must return`.
  * @throws {TypeError} If it isn't a `Response`.

@@ -3,10 +3,10 @@ const IPV6 = /^[\da-f:.]{2,45}$/i;
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
- * Returns the network that limits count an address under. An IPv6 address counts
- * as its network of 64 bits, because that is the least that one customer gets
- * (RFC 6177). Its owner could use a new address each time. An IPv4 address is its
- * own network, also in an IPv4-mapped IPv6 address.
+ * Returns the network that an address counts as in limits. For IPv6 it is the
+ * network of 64 bits: every customer gets at least that (RFC 6177), and could use
+ * another address each time. An IPv4 address is its own network, also as an
+ * IPv4-mapped IPv6 address.
  *
  * Brackets, ports and zones such as `%eth0` are removed. A text that isn't an
  * address is returned as it is.

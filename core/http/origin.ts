@@ -1,13 +1,13 @@
 import { show } from "../check/show.ts";
 
 /**
- * Whether a page of another origin has made a browser send a request. Browsers
+ * Whether a page of another origin made a browser send a request (CSRF). Browsers
  * add a site's cookies to requests from other sites' pages, and let those pages
  * read a socket's messages (RFC 6455, section 10.2).
  *
- * `Sec-Fetch-Site` decides. Every current browser sends it, and pages can't change
- * it. `Origin` comes second. A client that sends neither isn't a browser, so no
- * user's cookies are added to its requests.
+ * `Sec-Fetch-Site` decides: all current browsers send it, and pages can't change
+ * it. Otherwise `Origin` decides. A client that sends neither isn't a browser, so
+ * its requests carry no user's cookies.
  *
  * @param trusted Origins that count as the server's own.
  */

@@ -1,5 +1,5 @@
 /**
- * Reads bodies as text, never much more of one than a limit.
+ * Reads bodies as text, up to a limit.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { concatBytes } from "../bytes/concat.ts";
 export class BodyError extends Error {
   /** Always `BodyError`. */
   override readonly name = "BodyError";
-  /** What was wrong with the body, or with its connection. */
+  /** The problem with the body or its connection. */
   readonly problem: "TOO_LARGE" | "NOT_UTF8" | "CUT_OFF";
 
   /** Creates an error whose message is safe to send to the client. */
@@ -33,8 +33,8 @@ export function tooLarge(limit: number): BodyError {
  * Reads the body of a request as text.
  *
  * @param limit Maximum bytes.
- * @throws {BodyError} If it has more, isn't UTF-8, or was cut off. Nothing else
- * is thrown.
+ * @throws {BodyError} If it has more, isn't UTF-8, or was cut off. It throws
+ * nothing else.
  */
 export async function readBodyText(
   request: Request,
@@ -44,7 +44,7 @@ export async function readBodyText(
     const length = declaredLength(request.headers);
     if (length === undefined) return await readStream(request, limit);
     if (length > limit) throw tooLarge(limit);
-    // A body of known length is read at once, which is faster than its stream.
+    // Reading a body of known length at once is faster than its stream.
     const bytes = await readBytes(request);
     if (bytes.length > limit) throw tooLarge(limit);
     return decode(bytes);
@@ -56,14 +56,13 @@ export async function readBodyText(
 }
 
 /**
- * Returns the length of a body, if a header states it.
- *
- * HTTP/2 requests and requests made by code need no such header. The length of
- * an encoded body doesn't count, because it may have been decoded.
+ * Returns the length of a body from its header, if known. HTTP/2 requests and
+ * requests made by code may lack it. The length of an encoded body doesn't count,
+ * because the body may have been decoded.
  */
 export function declaredLength(headers: Headers): number | undefined {
   const length = headers.get("content-length");
-  // A length that is sent twice arrives as a list of two.
+  // A header that is sent twice arrives as a list.
   const isKnown = length !== null && /^\d+$/.test(length) &&
     !headers.has("content-encoding");
   return isKnown ? Number(length) : undefined;
@@ -79,8 +78,8 @@ const decoder = new TextDecoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * JSON must be UTF-8 (RFC 8259, section 8.1). A decoder that throws takes three
- * times as long, so it only sees texts with U+FFFD.
+ * Checks that a body was UTF-8, as JSON must be (RFC 8259, section 8.1). A decoder
+ * that throws takes three times as long, so it only checks texts with U+FFFD.
  */
 function decode(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);

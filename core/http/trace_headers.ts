@@ -1,5 +1,5 @@
 /**
- * Removes the response headers that give the client its trace id.
+ * Removes the response headers that contain the trace id.
  *
  * @module
  */

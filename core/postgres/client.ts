@@ -42,8 +42,8 @@ export function driverOf(client: unknown): keyof typeof METHODS | undefined {
 }
 
 /**
- * A result of `connect()`. The settings of a client may hold a password: it is
- * never shown.
+ * A result of `connect()`. Errors never show it, because a client's settings may
+ * hold a password.
  */
 export const aPostgresClient: Rule = {
   expected:

@@ -1,8 +1,8 @@
 /**
- * One connection, whatever driver it is made of.
+ * A connection to Postgres, independent of the driver.
  *
- * `npm:postgres` would reconnect by itself. So a connection is closed at its
- * first failure, and never reopened.
+ * `npm:postgres` reconnects by itself. To prevent that, a connection is closed at
+ * its first failure, and never reopened.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { driverOf, type PostgresClient } from "./client.ts";
 /** A row of a result. All columns are text. */
 export type PostgresRow = readonly (string | null)[];
 
-/** A connection of the kit's own, for one query at a time. */
+/** A connection of the kit, for one query at a time. */
 export interface PostgresConnection {
   /** Opens it. */
   connect(): Promise<unknown>;
@@ -37,7 +37,7 @@ export interface PostgresConnection {
 
 type OnError = (error: Error) => void;
 
-/** The used part of clients of `npm:pg`. */
+/** The part of `npm:pg` clients that the kit uses. */
 interface Pg {
   connect(): Promise<unknown>;
   query(config: {
@@ -56,7 +56,7 @@ interface Pg {
   };
 }
 
-/** The used part of clients of `npm:postgres`. */
+/** The part of `npm:postgres` clients that the kit uses. */
 interface PostgresJs {
   unsafe(
     text: string,
@@ -74,7 +74,7 @@ interface PostgresJs {
 }
 
 /**
- * Creates a connection of a client that nobody else uses.
+ * Creates a connection from a client that nothing else uses.
  *
  * @param onError Called when it fails, also after it was closed.
  */
@@ -87,7 +87,7 @@ export function createConnection(
     : ofPostgresJs(client as unknown as PostgresJs, onError);
 }
 
-/** Columns are text, in either format. */
+/** Reads all columns as text. */
 const TYPES = { getTypeParser: () => String };
 
 function ofPg(client: Pg, onError: OnError): PostgresConnection {
@@ -121,7 +121,7 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
     beat: () => query("SELECT 1"),
     close() {
       const ended = client.end().catch(() => {});
-      // A server that is gone never closes its side.
+      // A server that went away never closes its side.
       const stream = client.connection?.stream;
       if (isOpen) stream?.destroySoon?.();
       else stream?.destroy?.();
@@ -130,7 +130,7 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
   };
 }
 
-/** How long the client waits for a connection to close itself, in seconds. */
+/** Seconds that the client waits for a connection to close by itself. */
 const CLOSE_TIMEOUT = 0.5;
 
 function ofPostgresJs(
@@ -150,11 +150,11 @@ function ofPostgresJs(
         : client.unsafe(text, [...values], { prepare: true }).values(),
     listen: (channel, onMessage) =>
       opening = client.listen(channel, onMessage, () => {
-        // The client has opened another connection: messages may be missing.
+        // The client opened another connection, so messages may be missing.
         if (isListening) onError(new Error("The connection was closed"));
         isListening = true;
       }),
-    /** The only queries that the client sends over that connection. */
+    /** LISTEN and UNLISTEN are the only queries that the client sends there. */
     async beat() {
       if (unlisten !== undefined) {
         const end = unlisten;

@@ -1,12 +1,12 @@
 /**
- * The meaning of Postgres's error codes.
+ * Classifies Postgres's error codes.
  *
  * @module
  */
 
 /**
- * Errors of a server that shuts down, starts, takes no writes or has lost the
- * tables. Another connection may reach a better one, or create them anew.
+ * Errors of a server that shuts down, starts, is read-only or lacks the tables.
+ * Another connection may reach another server, or create the tables again.
  *
  * ```
  *   08…    connection failure        25006  read-only transaction
@@ -18,25 +18,25 @@
 const LOST = /^(08...|57P..|25006|53300|3F000|42P01|42883)$/;
 
 /**
- * Errors that may pass: no disk or memory, a conflict, a lock that is held, a
- * time limit of the server.
+ * Temporary errors: no disk or memory, a conflict, a held lock, a time limit of the
+ * server.
  */
 const PASSING = /^(53...|40...|55P03|57014)$/;
 
-/** Returns the code of an error that Postgres has answered with. */
+/** Returns the code of an error response of Postgres. */
 function codeOf(error: Error): string | undefined {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   // Errors of the connection, such as ECONNRESET, have no severity.
   return typeof severity === "string" ? `${code}` : undefined;
 }
 
-/** Whether the connection is of no more use: it failed, or its server did. */
+/** Whether the connection or its server failed. */
 export function isConnectionLost(error: Error): boolean {
   const code = codeOf(error);
   return code === undefined || LOST.test(code);
 }
 
-/** Whether the statement failed, but may succeed later. */
+/** Whether the statement may succeed later. */
 export function isPassing(error: Error): boolean {
   return PASSING.test(codeOf(error) ?? "");
 }

@@ -23,30 +23,30 @@ export interface PostgresLinkOptions {
   readonly timeout: number;
   /** Maximum connections for statements. */
   readonly maxConnections: number;
-  /** The tables, which are created when they are missing. */
+  /** The tables. Missing ones are created. */
   readonly tables: Tables;
-  /** Called once for each outage. Default: `console.error`. */
+  /** Called once per outage. Default: `console.error`. */
   readonly onError?: ((error: Error) => unknown) | undefined;
-  /** Notifications to listen to, over a connection of their own. */
+  /** Notifications to listen to, over a separate connection. */
   readonly listen?: {
     readonly channel: string;
     readonly onMessage: (payload: string) => void;
     /** Called when it listens. Earlier messages are missed. */
     readonly onListen: () => void;
   };
-  /** Called when the connections are lost, and after each vain attempt. */
+  /** Called when the connections are lost, and after each failed attempt. */
   readonly onLost?: () => void;
 }
 
 /**
- * Connections to Postgres that open themselves anew. See {@linkcode StoreLink}.
- * Either all of them are used or none.
+ * Connections to Postgres that reopen by themselves. See {@linkcode StoreLink}. If
+ * one fails, all are replaced.
  */
 export class PostgresLink {
   readonly #options: PostgresLinkOptions;
   readonly #link: StoreLink<Connections>;
   readonly #clients = new WeakSet<PostgresClient>();
-  /** The client that showed that `connect` is right, for the first connection. */
+  /** The client that `connect` was checked with, for the first connection. */
   #first: PostgresClient | undefined;
   #isListening = false;
   readonly #closing = new Set<Promise<unknown>>();
@@ -99,13 +99,13 @@ export class PostgresLink {
   /**
    * Runs a statement.
    *
-   * @param prepare Called when it is sent: at once, if a connection is free.
+   * @param prepare Called when it is sent: at once if a connection is free.
    */
   run(prepare: () => PostgresStatement): Promise<readonly PostgresRow[]> {
     return this.#link.use(({ pool }) => pool.run(prepare));
   }
 
-  /** Listens from now on, also after the connection was lost. */
+  /** Listens from now on, also after reconnects. */
   listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
@@ -116,7 +116,7 @@ export class PostgresLink {
   /** Closes the connections. Later calls reject. */
   async close(): Promise<void> {
     await this.#link.close();
-    // A connection to a server that is gone may never close properly.
+    // A connection to a server that went away may never close properly.
     const limit = new AbortController();
     const closed = Promise.all(this.#closing).then(() => limit.abort());
     await Promise.race([closed, pause(this.#options.timeout, limit.signal)]);
@@ -142,7 +142,7 @@ export class PostgresLink {
   }
 }
 
-/** The connections of a link, from the attempt to open them to their end. */
+/** The connections of a link, from opening to closing. */
 class Connections {
   readonly pool: ConnectionPool;
   readonly #options: PostgresLinkOptions;
@@ -193,7 +193,7 @@ class Connections {
       if (payload === pulse) arrived.resolve();
       else if (!payload.startsWith(PULSE)) onMessage(payload);
     });
-    // Fails with a pooler that gives each transaction another connection.
+    // Fails with a pooler in transaction mode.
     await this.pool.run(() => [NOTIFY, [channel, pulse]]);
     await arrived.promise;
     this.#isListening = true;
@@ -212,5 +212,5 @@ class Connections {
 }
 
 const NOTIFY = "SELECT pg_notify($1::text, $2::text)::text";
-/** Begins a notification to oneself, which shows that they arrive. */
+/** Prefix of a notification to oneself, which proves that they arrive. */
 const PULSE = "pulse ";

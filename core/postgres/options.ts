@@ -9,7 +9,7 @@ import {
 import type { PostgresClient } from "./client.ts";
 import { anIdentifier } from "./tables.ts";
 
-/** Settings that all stores in Postgres have. */
+/** Settings of all stores in Postgres. */
 export interface PostgresOptions {
   /**
    * Creates a client: `() => new pg.Client(url)` or
@@ -17,17 +17,16 @@ export interface PostgresOptions {
    */
   readonly connect: () => PostgresClient;
   /**
-   * The schema of the tables. Both are created if they don't exist. Default
+   * The schema of the tables. Both are created if they don't exist. Default:
    * `public`.
    */
   readonly schema?: string;
   /**
-   * How long to wait for a connection or an answer, in seconds. Default 1.
+   * How long to wait for a connection or an answer, in seconds. Default: 1.
    */
   readonly timeout?: number;
   /**
-   * Called once for each outage, with an `UnavailableError`. Default:
-   * `console.error`.
+   * Called once per outage, with an `UnavailableError`. Default: `console.error`.
    */
   readonly onError?: (error: Error) => unknown;
 }
@@ -40,11 +39,10 @@ export const POSTGRES_OPTIONS: OptionRules<PostgresOptions> = {
   onError: aFunction,
 };
 
-/** The number of connections of stores that many requests share. */
+/** Settings of stores with several connections. */
 export interface PostgresPoolOptions extends PostgresOptions {
   /**
-   * Maximum connections for queries. They open when all others are busy.
-   * Default 4.
+   * Maximum connections for queries. Each opens when all others are busy. Default: 4.
    */
   readonly maxConnections?: number;
 }
@@ -62,7 +60,7 @@ export const DEFAULT_MAX_CONNECTIONS = 4;
 /** Default of `timeout`, in seconds. */
 export const DEFAULT_TIMEOUT = 1;
 
-/** Names that processes share in a database. */
+/** Names in a database that processes share. */
 export interface MeetingPoint {
   /** The channel of notifications. */
   readonly channel: string;
@@ -70,7 +68,7 @@ export interface MeetingPoint {
   readonly lock: string;
 }
 
-/** Returns the names that belong to this table, or this part of a table. */
+/** Returns the names for a table, or for a part of it. */
 export function meetingPoint(...names: readonly string[]): MeetingPoint {
   const hash = nodeCrypto().createHash("sha256").update(JSON.stringify(names))
     .digest();

@@ -1,32 +1,32 @@
 import type { PostgresConnection, PostgresRow } from "./connection.ts";
 
-/** A statement. Without values, there may be several. */
+/** A statement, or several without values. */
 export type PostgresStatement = Readonly<
   Parameters<PostgresConnection["query"]>
 >;
 
-/** A connection, and for how many beats nobody has used it. */
+/** A connection, and its beats without use. */
 interface Member {
   readonly connection: PostgresConnection;
   idleBeats: number;
 }
 
-/** Maximum beats that a surplus connection stays open without use. */
+/** Beats without use after which a surplus connection closes. */
 const MAX_IDLE_BEATS = 20;
 
 /** Options of a {@linkcode ConnectionPool}. */
 export interface ConnectionPoolOptions {
-  /** Creates a connection. It calls `onError` when it has failed. */
+  /** Creates a connection that calls `onError` when it fails. */
   readonly create: (onError: (error: Error) => void) => PostgresConnection;
-  /** Called when a connection that was open has failed. */
+  /** Called when an open connection fails. */
   readonly onError: (error: Error) => void;
   /** Maximum connections. */
   readonly max: number;
 }
 
 /**
- * Connections that open when all others are busy. Queries begin in the order of
- * the calls. If an open connection fails, the whole pool is of no more use.
+ * A pool whose connections open when all others are busy. Queries start in the
+ * order of the calls. If an open connection fails, the pool must be replaced.
  */
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;

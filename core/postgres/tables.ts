@@ -1,13 +1,13 @@
 import { type Rule, rule } from "../check/rules.ts";
 import type { PostgresConnection } from "./connection.ts";
 
-/** Tables and functions that a store needs. */
+/** The tables and functions of a store. */
 export interface Tables {
-  /** The schema, which is created if it doesn't exist. */
+  /** The schema. It is created if it doesn't exist. */
   readonly schema: string;
-  /** The last one that `create` creates: a table, or a function with types. */
+  /** The last thing that `create` creates: a table, or a function with types. */
   readonly last: string;
-  /** Statements that create what doesn't exist yet. */
+  /** Statements that create missing tables and functions. */
   readonly create: string;
 }
 
@@ -15,18 +15,18 @@ export interface Tables {
 export type Query = PostgresConnection["query"];
 
 /**
- * A name of a schema or table. Short enough for names that are made of it, as
- * Postgres cuts names after 63 bytes.
+ * A name of a schema or table. It leaves room for suffixes, because Postgres cuts
+ * names after 63 bytes.
  */
 export const anIdentifier: Rule = rule(
   "1 to 40 lower-case letters, digits and underscores, the first not a digit",
   (value) => typeof value === "string" && /^[a-z_][a-z0-9_]{0,39}$/.test(value),
 );
 
-/** Held by all processes that create tables, so that they take turns. */
+/** The lock that processes hold to create tables one at a time. */
 const LOCK = "5713048627418603";
 
-/** Creates the tables, unless they exist. Then no rights are needed for that. */
+/** Creates the tables if they don't exist. Existing tables need no rights. */
 export async function createTables(
   query: Query,
   { schema, last, create }: Tables,

@@ -1,6 +1,6 @@
 /**
- * Formats errors of any size for logs and traces. `inspect()` has no limit: a
- * message of 50 MB takes it a second, and the console another second.
+ * Formats errors of any size for logs and traces. `inspect()` has no limit: it takes
+ * a second for a message of 50 MB, and the console another second.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { isLarge } from "./is_large.ts";
 import { redactText } from "./redact.ts";
 import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
 
-/** How many causes are followed, because causes can form a cycle. */
+/** Maximum causes to follow, because causes can form a cycle. */
 const MAX_CAUSES = 5;
-/** How many errors of an `AggregateError` are shown. */
+/** Maximum errors of an `AggregateError` to show. */
 const MAX_ERRORS = 5;
-/** How many own properties are shown, and how many characters of each. */
+/** Maximum own properties to show, and characters of each. */
 const MAX_PROPERTIES = 10;
 const MAX_PROPERTY = 200;
 
@@ -35,7 +35,7 @@ export function stackText(
   if (typeof stack !== "string") return undefined;
   const length = typeof message === "string" ? message.length : 0;
   const at = stack.indexOf(FRAMES, length);
-  // The stack doesn't begin with a message that was set later.
+  // The stack doesn't contain a message that was set later.
   const isSplit = at !== -1 && stack.slice(at - length, at) === message;
   if (!isSplit) return redactMessage(stack, maxLength);
   const head = redactMessage(stack.slice(0, at), maxLength / 2);
@@ -56,7 +56,7 @@ export function errorText(error: unknown): string {
     error,
     (each) => ownText(each) + aggregateText(each),
   );
-  // Values were redacted alone. Their property names can mark them as secret.
+  // Values were redacted without their property names, which may mark secrets.
   return redactText(text);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Makes what came from outside safe to print. Terminals obey control characters,
+ * Makes untrusted text and errors safe to print. Terminals obey control characters,
  * and errors may be huge, quote their input, or hold secrets.
  *
  * ```

@@ -20,7 +20,7 @@
 import { redactFields } from "./redact_fields.ts";
 import { REDACTED, redactPairs, redactURL } from "./redact_url.ts";
 
-/** How deep URLs may be nested before the innermost is redacted as a whole. */
+/** Maximum nesting of URLs. A deeper one is redacted as a whole. */
 const MAX_DEPTH = 5;
 
 /** Every name of a secret field or header contains one of these. */
@@ -33,7 +33,7 @@ const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
 /** Text without white space and quotation marks, such as a URL. */
 const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
-/** What follows an HTTP authentication scheme: `Bearer abc`, `bearer, abc`. */
+/** A credential after an HTTP authentication scheme: `Bearer abc`, `bearer, abc`. */
 const AFTER_SCHEME = /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+/gi;
 
 /**
@@ -73,7 +73,7 @@ function redactCredentials(text: string): string {
   );
 }
 
-/** Whether it is a credential, unlike a word as in `basic authentication`. */
+/** Whether a text is a credential, unlike a word as in `basic authentication`. */
 function isCredential(text: string): boolean {
   return text.length >= 20 || (text.length > 5 && /[^a-z.]/i.test(text));
 }

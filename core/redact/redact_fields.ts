@@ -47,8 +47,8 @@ export function redactFields(text: string): string {
 }
 
 /**
- * The index of a name's end, that of its value's start, and a function for the
- * value's end. Only secret values are searched for it.
+ * The index of a name's end, the index of its value's start, and a function that
+ * finds the value's end. It is called for secret values only.
  */
 type Field = readonly [
   nameEnd: number,

@@ -9,8 +9,8 @@
  * JSON Parse error: Unexpected identifier "hunter2"          JavaScriptCore
  * ```
  *
- * The input is untrusted, so it may contain quotation marks and markers. A quote
- * therefore reaches from the first `"` to the last marker.
+ * The input is untrusted, and may contain quotation marks and markers. So a quote
+ * reaches from the first `"` to the last marker.
  *
  * @module
  */

@@ -5,15 +5,14 @@ import { kindOf } from "../check/show.ts";
  * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,
  * `createCluster()`) or of `npm:ioredis` (`Redis`, `Cluster`).
  *
- * The kit never sends commands through it. It opens connections of its own with
- * the same settings, so the client needn't be connected. The exception is
- * `createSentinel()` of `npm:redis` 5: it must be connected, because the kit asks
- * it for the master.
+ * The kit opens its own connections with the client's settings, and never sends
+ * commands through the client. So you needn't connect it, except for
+ * `createSentinel()` of `npm:redis` 5, which the kit asks for the master.
  */
 export interface RedisClient {
   /** Opens the connection. */
   connect(): Promise<unknown>;
-  /** Listens to failures of the connection. */
+  /** Adds a listener for failures of the connection. */
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
@@ -46,15 +45,15 @@ export function kindOfClient(client: unknown): ClientKind | undefined {
 }
 
 /**
- * A name that keys of Redis begin with, as a hash tag. A tag that begins with `}`
- * is empty, and keys would be on different shards.
+ * A name that keys begin with, as a hash tag. A tag that begins with `}` would be
+ * empty, so keys would be on different shards.
  */
 export const aRedisName: Rule = rule(
   'a non-empty string that doesn\'t begin with "}"',
   (value) => typeof value === "string" && /^[^}]/.test(value),
 );
 
-/** A supported client. Its settings may hold a password: it is never shown. */
+/** A supported client. Errors never show it: it may hold a password. */
 export const aRedisClient: Rule = {
   ...rule(
     "a client of npm:redis 5 or 6 (createClient, createSentinel, createCluster) or of npm:ioredis (Redis, Cluster)",
@@ -69,7 +68,7 @@ function describeClient(value: unknown): string {
   return isPool ? "a pool" : "another object";
 }
 
-/** A connection of the kit's own. */
+/** A connection of the kit. */
 export interface RedisConnection {
   /** Opens it. */
   connect(): Promise<unknown>;

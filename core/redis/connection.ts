@@ -1,7 +1,7 @@
 /**
- * One connection, whatever client it is made of.
+ * A connection to Redis, independent of the client.
  *
- * A client would reconnect by itself and send commands again that may have been
+ * A client would reconnect by itself, and repeat commands that may have been
  * executed. So a connection is closed at its first failure, and never reopened.
  *
  * @module

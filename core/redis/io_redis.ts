@@ -1,12 +1,12 @@
 /**
- * Connections made of clients of `npm:ioredis`.
+ * Connections from clients of `npm:ioredis`.
  *
  * @module
  */
 
 import type { OnError, RedisClient, RedisConnection } from "./client.ts";
 
-/** The used part of clients of `npm:ioredis`. */
+/** The part of `npm:ioredis` clients that the kit uses. */
 interface IoRedis extends Omit<RedisClient, "on"> {
   duplicate(...options: unknown[]): IoRedis;
   disconnect(): void;
@@ -32,14 +32,14 @@ const IOREDIS = {
   maxRetriesPerRequest: null,
   autoResubscribe: false,
   autoResendUnfulfilledCommands: false,
-  // Scripts publish on channels whose names the client couldn't prefix.
+  // The client can't prefix the channels that scripts publish on.
   keyPrefix: "",
 };
 
 const IOREDIS_CLUSTER = {
   lazyConnect: true,
   clusterRetryStrategy: giveUp,
-  // 0: a command whose connection broke isn't sent again.
+  // 0: commands aren't repeated after the connection broke.
   retryDelayOnFailover: 0,
   scaleReads: "master",
   redisOptions: { protocol: 2, disconnectTimeout: 0, stringNumbers: false },

@@ -9,7 +9,7 @@ export interface RedisCommands {
   /**
    * Sends a command.
    *
-   * @param key A key on the shard that the command is for. Default: the link's.
+   * @param key A key on the shard to use. Default: the link's.
    */
   send(args: readonly string[], key?: string): Promise<unknown>;
   /** Runs a script. Its keys are all on one shard. */
@@ -22,35 +22,35 @@ export interface RedisCommands {
 
 /** Options of a {@linkcode RedisLink}. */
 export interface RedisLinkOptions {
-  /** The client whose settings the connections have. */
+  /** The client whose settings the connections use. */
   readonly client: RedisClient;
   /** The link's user in errors and logs, such as `session store`. */
   readonly what: string;
   /** How long to wait for a connection or an answer, in milliseconds. */
   readonly timeout: number;
-  /** A key on the shard that is used. */
+  /** A key on the shard to use. */
   readonly key: string;
-  /** Called once for each outage. Default: `console.error`. */
+  /** Called once per outage. Default: `console.error`. */
   readonly onError?: ((error: Error) => unknown) | undefined;
-  /** A channel to listen to, over a connection of its own. */
+  /** A channel to listen to, over a separate connection. */
   readonly listen?: {
     readonly channel: string;
     readonly onMessage: (message: string) => void;
   };
-  /** Called with each new connection, before anyone else may use it. */
+  /** Called with each new connection, before other code may use it. */
   readonly onConnect?: (commands: RedisCommands) => Promise<void>;
-  /** Called at intervals, while there is a connection. */
+  /** Called at intervals while there is a connection. */
   readonly onBeat?: () => Promise<void>;
-  /** Called when the connection is lost, and after each vain attempt. */
+  /** Called when the connection is lost, and after each failed attempt. */
   readonly onLost?: () => void;
 }
 
 /**
- * A connection to Redis that opens itself anew. See {@linkcode StoreLink}.
+ * A connection to Redis that reopens by itself. See {@linkcode StoreLink}.
  *
  * With `listen` there is a second connection, for messages. If one is lost, both
- * are replaced, so silence means that nothing was published. The beat goes
- * through both: one publishes it, and it must arrive at the other.
+ * are replaced, so silence means that nothing was published. The health check
+ * publishes a message on one, which must arrive at the other.
  */
 export class RedisLink implements RedisCommands {
   readonly #link: StoreLink<RedisCommands>;
@@ -64,8 +64,8 @@ export class RedisLink implements RedisCommands {
       server: "Redis",
       connect: (lose) => connect(options, pulse, lose),
       beat: async (commands) => {
-        // A write, of nothing: a former master refuses it, and would go on to
-        // answer reads.
+        // A write without effect: a former master refuses it, but still answers
+        // reads.
         const write = commands.send(["DEL", besides(key)]);
         await Promise.all([write, pulse?.beat(commands)]);
         await onBeat?.();
@@ -118,7 +118,7 @@ function connect(
     await Promise.all([connection.connect(), listener?.connect()]);
     if (listener !== undefined) {
       await listener.subscribe(pulse!.channel, () => pulse!.arrive());
-      // From here on, messages arrive; onConnect() learns what came before.
+      // Messages arrive from here on. onConnect() fetches earlier ones.
       await listener.subscribe(listen!.channel, listen!.onMessage);
     }
     await onConnect?.(commands);
@@ -150,13 +150,13 @@ async function run(
   try {
     return await connection.send(["EVALSHA", sha, ...rest], keys[0]);
   } catch (error) {
-    // A server that was restarted, or a new master, doesn't know the script.
+    // After a restart or a failover, the server doesn't know the script.
     if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
     return await connection.send(["EVAL", text, ...rest], keys[0]);
   }
 }
 
-/** A message to oneself, which shows that messages arrive. */
+/** A message to oneself, which proves that messages arrive. */
 export class Pulse {
   readonly channel: string;
   #waiting: (() => void)[] = [];
@@ -169,7 +169,7 @@ export class Pulse {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Publishes a message, and waits until it arrives. */
+  /** Publishes a message and waits until it arrives. */
   async beat(commands: RedisCommands): Promise<void> {
     const arrived = new Promise<void>((resolve) => this.#waiting.push(resolve));
     await commands.send(["PUBLISH", this.channel, ""]);

@@ -1,5 +1,5 @@
 /**
- * Connections made of clients of `npm:redis`.
+ * Connections from clients of `npm:redis`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type {
 
 type Args = readonly string[];
 
-/** The used part of clients of `npm:redis`. */
+/** The part of `npm:redis` clients that the kit uses. */
 interface NodeRedis extends Omit<RedisClient, "on"> {
   on(event: "error", listener: OnError): unknown;
   readonly options?: { readonly socket?: object };
@@ -22,9 +22,9 @@ interface NodeRedis extends Omit<RedisClient, "on"> {
   destroy(): void | Promise<void>;
   sendCommand(...args: unknown[]): Promise<unknown>;
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
-  /** Of Sentinel and cluster clients: itself, without settings of commands. */
+  /** In Sentinel and cluster clients: the client without settings of commands. */
   _self?: object;
-  /** Of a Sentinel client: runs a function with the master's client. */
+  /** In a Sentinel client: runs a function with the master's client. */
   _execute?<T>(
     isReadonly: boolean,
     fn: (master: NodeRedis) => Promise<T>,
@@ -77,7 +77,7 @@ export function connectNodeRedis(
 /** Options of a command. The client may map types of replies to others. */
 const AS_THEY_COME = { typeMapping: {} };
 
-/** No command is sent a second time, and all go to the master. */
+/** Commands aren't repeated, and go to the master. */
 const SENTINEL = {
   maxCommandRediscovers: 0,
   passthroughClientErrorEvents: true,
@@ -92,9 +92,10 @@ interface Settings {
 }
 
 /**
- * Returns the settings of one connection. It isn't opened again, and aborting
- * the signal closes its socket in any state: a client forgets a socket if it is
- * closed while it connects. A full queue would look like a lost connection.
+ * Returns the settings of one connection that isn't reopened. Aborting the signal
+ * closes its socket in any state, because a client that is closed while it connects
+ * forgets its socket. The queue is unlimited: a full one would look like a lost
+ * connection.
  */
 function ofConnection(settings: Settings | undefined, signal: AbortSignal) {
   return {
@@ -113,7 +114,7 @@ function duplicateAlone(client: NodeRedis, signal: AbortSignal): NodeRedis {
 }
 
 /**
- * Returns the same for the clients inside of a Sentinel or cluster client.
+ * Returns the same for the clients inside a Sentinel or cluster client.
  *
  * @param names The options that hold their settings.
  */
@@ -123,7 +124,7 @@ function ofClients(
   names: readonly string[],
 ): Record<string, Settings> {
   let options: Record<string, Settings | undefined> = {};
-  // A copy is created by the constructor of its prototype. This one only looks.
+  // A copy calls the constructor of its prototype. This one only reads settings.
   const probe = Object.create({
     constructor: function (given: typeof options) {
       options = given;
@@ -132,7 +133,7 @@ function ofClients(
   try {
     client.duplicate!.call(probe);
   } catch {
-    // Another version. A server that is gone costs a timer then.
+    // Another version, where a server that went away costs a timer.
     return {};
   }
   return Object.fromEntries(
@@ -159,7 +160,7 @@ function ofNodeRedis(
   };
 }
 
-/** Connects to the master that a Sentinel client knows at that time. */
+/** Connects to the current master of a Sentinel client. */
 function ofMaster(client: NodeRedis, onError: OnError): RedisConnection {
   let connection: RedisConnection | undefined;
   let isClosed = false;

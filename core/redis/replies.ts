@@ -1,23 +1,23 @@
 /**
- * The meaning of Redis's error replies.
+ * Classifies Redis's error replies.
  *
  * @module
  */
 
-/** Error replies begin with a code. */
+/** The code that an error reply begins with. */
 const REPLY = /^[A-Z]+ /;
 
 /**
- * Replies of a server that starts, changes its role, or is busy. Another
- * connection may reach a better one.
+ * Replies of a server that starts, changes its role, or is busy. Another connection
+ * may reach another server.
  */
 const PASSING =
   /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY|UNBLOCKED|MOVED|ASK) /;
 
-/** Replies of a server that can't write for lack of memory, disk or replicas. */
+/** Replies of a server that can't write: no memory, disk or replicas. */
 const FULL = /^(OOM|MISCONF|NOREPLICAS) /;
 
-/** Whether the connection is of no more use: it failed, or its server did. */
+/** Whether the connection or its server failed. */
 export function isConnectionLost({ message }: Error): boolean {
   return !REPLY.test(message) || PASSING.test(message);
 }
@@ -28,8 +28,8 @@ export function isFull({ message }: Error): boolean {
 }
 
 /**
- * Returns an error without the arguments that Redis repeats if it doesn't know a
- * command. They hold ids of sessions, and messages.
+ * Returns an error without arguments. If Redis doesn't know a command, it repeats
+ * its arguments, which may hold session ids and messages.
  */
 export function withoutArguments(error: Error): Error {
   const end = error.message.indexOf(", with args beginning with:");

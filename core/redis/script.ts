@@ -1,6 +1,6 @@
 import { nodeCrypto } from "../runtime/node_builtins.ts";
 
-/** A Lua script. Once Redis has seen its text, its digest is enough. */
+/** A Lua script. After Redis has seen its text, only its digest is sent. */
 export class RedisScript {
   readonly text: string;
   #sha: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Remembers whether the dev command runs this process. The command and the app
- * may load different copies of the package, so the flag is global.
+ * Remembers whether the dev command runs this process. The flag is global, because
+ * the command and the app may load different copies of the package.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"] as const;
 
 /**
- * Whether this process runs in production: `DENO_ENV` or `NODE_ENV` says
- * `production`, or it runs on Deno Deploy. An environment that can't be read
+ * Whether this process runs in production: `DENO_ENV` or `NODE_ENV` is
+ * `production`, or it runs on Deno Deploy. If the environment can't be read, it
  * counts as production, so that defaults are secure.
  */
 export function isProduction(): boolean {
@@ -13,7 +13,7 @@ export function isProduction(): boolean {
     node === "production";
 }
 
-/** Returns `undefined` if reading isn't allowed. Never asks for permission. */
+/** Returns a variable, or `undefined` without permission. Never prompts. */
 function readVariables(): (string | undefined)[] | undefined {
   if ("Deno" in globalThis) {
     const isGranted = NAMES.every((variable) =>

@@ -1,12 +1,12 @@
-/** How long to try while others write, in milliseconds. */
+/** How long to retry while other processes write, in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
- * Commits a transaction of Deno KV. Only one process at a time can write to a
- * file, and Deno KV doesn't wait for its turn but throws.
+ * Commits a transaction of Deno KV, with retries. Only one process at a time can
+ * write to a file; for the others, Deno KV throws instead of waiting.
  *
  * @param attempt Commits it.
- * @returns Whether the checks of the transaction allowed it.
+ * @returns Whether the conditions of the transaction held.
  */
 export async function commitInTurn(
   attempt: () => Promise<{ readonly ok: boolean }>,

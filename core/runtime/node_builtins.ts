@@ -1,5 +1,5 @@
 /**
- * Modules of Node that few requests need, loaded when they are first used.
+ * Modules of Node that few requests need, loaded at their first use.
  *
  * @module
  */

@@ -1,15 +1,15 @@
 /**
- * Time limits of promises. No timer outlives its promise.
+ * Time limits for promises. No timer outlives its promise.
  *
  * @module
  */
 
-/** Returns a timer's delay of so many seconds: whole milliseconds, at least 1. */
+/** Converts seconds to the delay of a timer: whole milliseconds, at least 1. */
 export function toDelay(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1_000));
 }
 
-/** Returns the promise's result, or rejects if it isn't there in time. */
+/** Returns the promise's result, or rejects if it takes too long. */
 export function withTimeout<T>(
   promise: Promise<T>,
   ms: number,
