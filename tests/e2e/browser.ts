@@ -60,7 +60,7 @@ const FLAGS = [
  *
  * @example
  * ```ts
- * Deno.test("a page in the browser", async (t) => {
+ * Deno.test("A page in the browser", async (t) => {
  *   await using browser = await startBrowser();
  *   await t.step("says hello", async () => {
  *     await using view = await browser.newPage();

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { startBrowser } from "./browser.ts";
 import { until } from "./client_page.ts";
 
-Deno.test("a page of the test browser", async (t) => {
+Deno.test("A page of the test browser", async (t) => {
   await using browser = await startBrowser();
   await t.step("has a version", () => {
     assertMatch(browser.version, /^\d+\./);

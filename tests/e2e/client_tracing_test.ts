@@ -58,7 +58,7 @@ function testPage(
   fn: (app: ClientApp, view: TestPage) => Promise<void>,
   options: PageOptions = {},
 ): void {
-  Deno.test(`tracing in a browser: ${name}`, async () => {
+  Deno.test(`Tracing in a browser: ${name}`, async () => {
     await using app = await startClientApp(options);
     await using view = await browser.newPage();
     if (options.clock) await view.page.clock.install();
@@ -162,7 +162,7 @@ testPage(
   { init: shifted(5) },
 );
 
-Deno.test("tracing in a browser: the page can announce its trace in other ways", async () => {
+Deno.test("Tracing in a browser: the page can announce its trace in other ways", async () => {
   const tracer = createTracer();
   const parent = tracer.startTrace("elsewhere");
   parent.end();
@@ -259,7 +259,7 @@ testPage("fetch keeps the headers of requests", async (_app, view) => {
   assertEquals(echo.ownRequest!.body, "x");
 });
 
-Deno.test("tracing in a browser: fetch sends no trace context to other origins unless listed", async () => {
+Deno.test("Tracing in a browser: fetch sends no trace context to other origins unless listed", async () => {
   const seen: Headers[] = [];
   await using other = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -438,7 +438,7 @@ testPage(
   },
 );
 
-Deno.test("tracing in a browser: a restarted server receives the spans recorded meanwhile", async () => {
+Deno.test("Tracing in a browser: a restarted server receives the spans recorded meanwhile", async () => {
   const tracer = createTracer();
   await using view = await browser.newPage();
   const sockets: WebSocket[] = [];

@@ -18,7 +18,7 @@ import {
 /** More selections than the viewer writes at once. */
 const MANY = 120;
 
-Deno.test("the viewer's address", async (t) => {
+Deno.test("The viewer's address", async (t) => {
   await using browser = await startBrowser();
 
   /**

@@ -52,7 +52,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 const TEXTS = Object.values(HOSTILE);
 
-Deno.test("recorded text stays text", async (t) => {
+Deno.test("Recorded text stays text", async (t) => {
   await using browser = await startBrowser();
   await using folder = await makeFolder();
   const traces = TEXTS.map(hostileTrace);

@@ -154,7 +154,7 @@ testViewer(
 );
 
 Deno.test(
-  "the viewer copies text without the Clipboard API",
+  "The viewer copies text without the Clipboard API",
   async () => {
     await using atlas = startAtlas();
     recordFailure(atlas.tracer);

@@ -19,7 +19,7 @@ export function testViewer(
   name: string,
   fn: (view: ViewerPage, atlas: TracedAtlas) => Promise<void>,
 ): void {
-  Deno.test(`the viewer ${name}`, async () => {
+  Deno.test(`The viewer ${name}`, async () => {
     await using atlas = startAtlas();
     await using view = await openViewer(browser, atlas.viewer);
     await waitForText(view.page, "#connection", "Live");

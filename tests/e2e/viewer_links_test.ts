@@ -90,7 +90,7 @@ testViewer(
   },
 );
 
-Deno.test("the viewer requests a linked trace that it no longer has", async () => {
+Deno.test("The viewer requests a linked trace that it no longer has", async () => {
   const tracer = createTracer({ maxTraces: 1_100 });
   for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();
   await using atlas = startAtlas({ tracer });
@@ -113,7 +113,7 @@ Deno.test("the viewer requests a linked trace that it no longer has", async () =
   await assertQuiet(view);
 });
 
-Deno.test("the viewer reports that a linked trace doesn't exist", async () => {
+Deno.test("The viewer reports that a linked trace doesn't exist", async () => {
   await using atlas = startAtlas();
   await using view = await openViewer(
     browser,

@@ -78,7 +78,7 @@ testViewer(
   },
 );
 
-Deno.test("the viewer removes a running request that isn't kept", async () => {
+Deno.test("The viewer removes a running request that isn't kept", async () => {
   const tracer = createTracer({ minDurationMs: 60_000 });
   await using atlas = startAtlas({ tracer });
   await using view = await openViewer(browser, atlas.viewer);
@@ -94,7 +94,7 @@ Deno.test("the viewer removes a running request that isn't kept", async () => {
 });
 
 Deno.test(
-  "the viewer reports a lost connection, and continues after reconnecting",
+  "The viewer reports a lost connection, and continues after reconnecting",
   async () => {
     await using browserPage = await newViewerPage(browser);
     const { page } = browserPage;

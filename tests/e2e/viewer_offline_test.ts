@@ -19,7 +19,7 @@ import {
   walkByKeyboard,
 } from "./viewer_page.ts";
 
-Deno.test("an exported page, opened from a file with the network off", async (t) => {
+Deno.test("An exported page, opened from a file with the network off", async (t) => {
   await using browser = await startBrowser();
   await using folder = await makeFolder();
   const address = (name: string) => `file://${folder.path}/${name}`;

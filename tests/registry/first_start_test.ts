@@ -6,7 +6,7 @@
 
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { addressOf } from "../dev/dev_command.ts";
-import { ROOT, startDeno } from "../helpers.ts";
+import { startDeno } from "../helpers.ts";
 import { makeCheckout } from "./checkout.ts";
 
 const TARBALL = /^Download \S*?((?:@[^/\s]+\/)?[^/\s]+)\/-\/\S+\.tgz$/gm;

@@ -24,7 +24,7 @@ function check(files: Record<string, string>, config: object = CONFIG) {
   return checkPackage(UPLOAD, new Map(entries), store);
 }
 
-Deno.test("the registry accepts a package whose imports all resolve", () => {
+Deno.test("The registry accepts a package whose imports all resolve", () => {
   const { exports } = check({
     "/mod.ts": `
       import { a } from "./a.ts";
@@ -66,7 +66,7 @@ for (
   ] as const
 ) {
   const what = "/mod.ts" in files ? files["/mod.ts"] : JSON.stringify(files);
-  Deno.test(`the registry rejects a package: ${code} (${what})`, () => {
+  Deno.test(`The registry rejects a package: ${code} (${what})`, () => {
     const error = assertThrows(() => check(files, config), PublishError);
     assertEquals(error.code, code);
   });

@@ -57,7 +57,7 @@ Deno.test("A call to a server that is down names the procedure and the URL, also
   }
 });
 
-Deno.test("A relative httpEndpoint outside a page is named as it is", async () => {
+Deno.test("A relative httpEndpoint outside a page appears unchanged in errors", async () => {
   const rpc = createClient<Api>({ httpEndpoint: "/api/rpc" });
   const error = await errorOf(rpc.posts.list.query("a"));
   assertEquals(
@@ -118,7 +118,7 @@ Deno.test("A failure from the server keeps the server's message, and has path an
 });
 
 Deno.test("A call of the wrong kind names the method to use", async () => {
-  // deno-lint-ignore no-explicit-any -- what the types don't let through
+  // deno-lint-ignore no-explicit-any -- calls that the types forbid
   const rpc: any = createClient<Api>({
     httpEndpoint: "http://localhost/api/rpc",
     fetch: (url, init) => router.handler(new Request(url, init)),

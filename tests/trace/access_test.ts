@@ -21,7 +21,7 @@ async function ask(
   return [response.status, error?.message];
 }
 
-Deno.test("traces are shown to requests from this machine with its Host", async () => {
+Deno.test("Traces are shown to requests from this machine with its Host", async () => {
   for (
     const host of [
       "localhost",
@@ -39,7 +39,7 @@ Deno.test("traces are shown to requests from this machine with its Host", async 
   }
 });
 
-Deno.test("a Host of another name is rejected, which prevents DNS rebinding", async () => {
+Deno.test("A Host of another name is rejected, which prevents DNS rebinding", async () => {
   for (
     const host of [
       "evil.example",
@@ -75,7 +75,7 @@ Deno.test("a Host of another name is rejected, which prevents DNS rebinding", as
   }
 });
 
-Deno.test("without a Host header, the URL of the request counts", async () => {
+Deno.test("Without a Host header, the URL of the request counts", async () => {
   assertEquals((await ask({}))[0], 200);
   assertEquals(
     (await ask({}, LOOPBACK, "http://evil.example/__app/traces/api"))[0],
@@ -83,7 +83,7 @@ Deno.test("without a Host header, the URL of the request counts", async () => {
   );
 });
 
-Deno.test("an Origin must be the page's own server", async () => {
+Deno.test("An Origin must be the page's own server", async () => {
   const host = "localhost:8000";
   for (
     const [origin, status] of [
@@ -104,7 +104,7 @@ Deno.test("an Origin must be the page's own server", async () => {
   }
 });
 
-Deno.test("a request from another machine is rejected, whatever its headers", async () => {
+Deno.test("A request from another machine is rejected, whatever its headers", async () => {
   for (
     const address of ["192.168.0.7", "10.0.0.1", "8.8.8.8", "::2", "fe80::1"]
   ) {
@@ -117,7 +117,7 @@ Deno.test("a request from another machine is rejected, whatever its headers", as
   }
 });
 
-Deno.test("loopback connections of every kind are from this machine", async () => {
+Deno.test("Loopback connections of every kind are from this machine", async () => {
   const infos: ConnectionInfo[] = [
     tcp("127.0.0.1"),
     tcp("127.9.9.9"),
@@ -134,7 +134,7 @@ Deno.test("loopback connections of every kind are from this machine", async () =
   assertEquals((await ask({ host: "localhost" }, other))[0], 403);
 });
 
-Deno.test("a request of unknown origin is rejected with a message that explains what to do", async () => {
+Deno.test("A request of unknown origin is rejected with a message that explains what to do", async () => {
   for (const info of [undefined, {}]) {
     const handler = createTracesAPIHandler(createTracer());
     const response = await handler(new Request("http://localhost/"), info);
@@ -147,7 +147,7 @@ Deno.test("a request of unknown origin is rejected with a message that explains 
   }
 });
 
-Deno.test("a refused request learns which condition it failed, and how to let others in", async () => {
+Deno.test("A refused request learns which condition it failed, and how to let others in", async () => {
   const ADVICE =
     "To let others in, pass authorize, as in tracePlugin(tracer, { authorize })";
   for (
@@ -208,7 +208,7 @@ Deno.test("authorize replaces the rule, sync or async, and receives request, con
   }
 });
 
-Deno.test("a real server answers curl and rejects a foreign Host", async () => {
+Deno.test("A real server answers curl and rejects a foreign Host", async () => {
   const handler = createTracesAPIHandler(createTracer());
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
@@ -229,7 +229,7 @@ Deno.test("a real server answers curl and rejects a foreign Host", async () => {
   await server.shutdown();
 });
 
-Deno.test("a request through a proxy isn't from this machine", async () => {
+Deno.test("A request through a proxy isn't from this machine", async () => {
   for (
     const name of [
       "forwarded",
@@ -254,7 +254,7 @@ Deno.test("a request through a proxy isn't from this machine", async () => {
   }
 });
 
-Deno.test("a page of another site can link to the viewer, but not load it", async () => {
+Deno.test("A page of another site can link to the viewer, but not load it", async () => {
   const host = "localhost:8000";
   const site = { host, "sec-fetch-site": "cross-site" };
   for (const mode of ["no-cors", "cors", "websocket"]) {

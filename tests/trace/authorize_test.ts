@@ -137,7 +137,7 @@ Deno.test("authorize receives the kind of access, read or write, for each reques
   }
 });
 
-Deno.test("a caller with write access can only post", async () => {
+Deno.test("A caller with write access can only post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -158,7 +158,7 @@ Deno.test("a caller with write access can only post", async () => {
   });
 });
 
-Deno.test("a caller with read access can't post", async () => {
+Deno.test("A caller with read access can't post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -194,7 +194,7 @@ Deno.test("a caller with read access can't post", async () => {
   await socket.close();
 });
 
-Deno.test("no message makes a write-only socket send a trace", async () => {
+Deno.test("No message makes a write-only socket send a trace", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -241,7 +241,7 @@ Deno.test("no message makes a write-only socket send a trace", async () => {
   await socket.close();
 });
 
-Deno.test("by default, pages of other sites neither read nor post", async () => {
+Deno.test("By default, pages of other sites neither read nor post", async () => {
   const { tracer, traceId } = traced();
   const app = createApp({ trace: tracePlugin(tracer) });
   await using server = await app.serve({
@@ -273,7 +273,7 @@ Deno.test("by default, pages of other sites neither read nor post", async () => 
   assertEquals((await askForTraces(target, own, traceId)).post, 202);
 });
 
-Deno.test("an authorize that throws, rejects or doesn't return a boolean denies access", async () => {
+Deno.test("An authorize that throws, rejects or doesn't return a boolean denies access", async () => {
   const { tracer, traceId } = traced();
   const secret = "postgres://admin:hunter2@db";
   const rules: [unknown, number][] = [
@@ -312,7 +312,7 @@ Deno.test("an authorize that throws, rejects or doesn't return a boolean denies 
   assertEquals(tracer.getTrace(traceId)?.spans.size, 1);
 });
 
-Deno.test("no socket opens if authorize fails on its second call", async () => {
+Deno.test("No socket opens if authorize fails on its second call", async () => {
   const { tracer } = traced();
   await using server = await serveTraces(tracer, (_request, _info, access) => {
     if (access === "write") throw new Error("no");
@@ -322,7 +322,7 @@ Deno.test("no socket opens if authorize fails on its second call", async () => {
   assertEquals(await statusOf(server.target, upgrade), 500);
 });
 
-Deno.test("with auth, visitors' pages post spans and only admins read them", async () => {
+Deno.test("With auth, visitors' pages post spans and only admins read them", async () => {
   const tracer = createTracer();
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createTracer, createTraceWebSocket } from "@quartet/kit/trace";
 
-Deno.test("a write-only socket receives no traces", async () => {
+Deno.test("A write-only socket receives no traces", async () => {
   const tracer = createTracer();
   tracer.withSpan("before", "custom", () => {});
   const stream = createTraceWebSocket(tracer);
@@ -42,7 +42,7 @@ Deno.test("a write-only socket receives no traces", async () => {
   assertEquals(stream.size, 0);
 });
 
-Deno.test("without reading sockets, nothing subscribes to the tracer", async () => {
+Deno.test("Without reading sockets, nothing subscribes to the tracer", async () => {
   const tracer = createTracer();
   let listeners = 0;
   const { subscribe } = tracer;

@@ -22,7 +22,7 @@ function kept(fill: (span: ClientSpan) => void) {
   return tracer.getTrace(traceId)!.spans.get(span.id)!;
 }
 
-Deno.test("the last value of an attribute counts, even if there is no room for other attributes", () => {
+Deno.test("The last value of an attribute counts, even if there is no room for other attributes", () => {
   const { attributes } = kept((span) => {
     for (let i = 0; i < 70; i++) span.setAttribute(`key ${i}`, "first");
     span.setAttribute("key 0", "last");
@@ -35,7 +35,7 @@ Deno.test("the last value of an attribute counts, even if there is no room for o
   assertEquals(attributes["key 64"], undefined);
 });
 
-Deno.test("the server shortens a long name or key and states by how much", () => {
+Deno.test("The server shortens a long name or key and states by how much", () => {
   const { attributes, events } = kept((span) => {
     span.setAttribute("k".repeat(1000), 1);
     span.event("e".repeat(1000));

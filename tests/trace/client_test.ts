@@ -9,7 +9,7 @@ import * as client from "@quartet/kit/trace/client";
 import { buildSync } from "esbuild";
 import { ROOT } from "../helpers.ts";
 
-Deno.test("the client exports only what a page needs", () => {
+Deno.test("The client exports only what a page needs", () => {
   assertEquals(Object.keys(client).sort(), [
     "ClientSpan",
     "ClientTracer",
@@ -21,7 +21,7 @@ Deno.test("the client exports only what a page needs", () => {
 // The bundler's first run opens a port that stays open, so not within a test.
 buildSync({ stdin: { contents: "" }, write: false });
 
-Deno.test("the client has at most 2.5 KB, minified and compressed", async () => {
+Deno.test("The client has at most 2.5 KB, minified and compressed", async () => {
   const { outputFiles, metafile } = buildSync({
     stdin: {
       contents: `
@@ -47,7 +47,7 @@ Deno.test("the client has at most 2.5 KB, minified and compressed", async () => 
   assertLessOrEqual(byteLength, 2_580);
 });
 
-Deno.test("outside a page, the client does nothing", async () => {
+Deno.test("Outside a page, the client does nothing", async () => {
   const { fetch } = globalThis;
   assertEquals(getClientTracer(), undefined);
   const tracer = initClientTracing({

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createTestTracer, EPOCH, onlyTrace, rootOf } from "./fakes.ts";
 
-Deno.test("a span's times are epoch milliseconds with fractions", () => {
+Deno.test("A span's times are epoch milliseconds with fractions", () => {
   const { tracer, clock } = createTestTracer();
   clock.advance(1.25);
   const span = tracer.startTrace("job");
@@ -15,7 +15,7 @@ Deno.test("a span's times are epoch milliseconds with fractions", () => {
   assertEquals(duration, 2.5);
 });
 
-Deno.test("setting the wall clock while a trace runs changes no duration", () => {
+Deno.test("Setting the wall clock while a trace runs changes no duration", () => {
   const { tracer, clock } = createTestTracer();
   const span = tracer.startTrace("job");
   clock.advance(5);
@@ -31,7 +31,7 @@ Deno.test("setting the wall clock while a trace runs changes no duration", () =>
   assertEquals(rootOf(trace).events[0]?.time, EPOCH + 10);
 });
 
-Deno.test("the next trace follows a wall clock that was set", () => {
+Deno.test("The next trace follows a wall clock that was set", () => {
   const { tracer, clock } = createTestTracer();
   tracer.startTrace("before").end();
   clock.wallOffset = 3_600_000;
@@ -45,7 +45,7 @@ Deno.test("the next trace follows a wall clock that was set", () => {
   );
 });
 
-Deno.test("small steps of the wall clock don't affect the time line", () => {
+Deno.test("Small steps of the wall clock don't affect the time line", () => {
   const { tracer, clock } = createTestTracer();
   tracer.startTrace("before").end();
   clock.wallOffset = 50;
@@ -58,7 +58,7 @@ Deno.test("small steps of the wall clock don't affect the time line", () => {
   );
 });
 
-Deno.test("after sleep, during which the monotonic clock stood still, times are right", () => {
+Deno.test("After sleep, during which the monotonic clock stood still, times are right", () => {
   const { tracer, clock } = createTestTracer();
   clock.advance(10);
   tracer.startTrace("before").end();

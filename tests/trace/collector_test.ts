@@ -68,7 +68,7 @@ function setUp(): {
   };
 }
 
-Deno.test("a browser span is a child of its parent, on the server or in the browser", () => {
+Deno.test("A browser span is a child of its parent, on the server or in the browser", () => {
   const { tracer, root, step, receive } = setUp();
   const result = receive(
     clientSpan(1, root.id),
@@ -82,7 +82,7 @@ Deno.test("a browser span is a child of its parent, on the server or in the brow
   );
 });
 
-Deno.test("a browser span is recorded with all its fields and marked as from a browser", () => {
+Deno.test("A browser span is recorded with all its fields and marked as from a browser", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, {
     status: "error",
@@ -105,14 +105,14 @@ Deno.test("a browser span is recorded with all its fields and marked as from a b
   });
 });
 
-Deno.test("a browser span without layer and status is custom and ok", () => {
+Deno.test("A browser span without layer and status is custom and ok", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, { layer: undefined, status: undefined }));
   const { layer, status } = spanNamed(onlyTrace(tracer), "client 1");
   assertEquals([layer, status], ["custom", "ok"]);
 });
 
-Deno.test("a browser span with an unknown or no parent is a child of the root", () => {
+Deno.test("A browser span with an unknown or no parent is a child of the root", () => {
   const { tracer, receive } = setUp();
   receive(
     clientSpan(1, id(99)),
@@ -125,7 +125,7 @@ Deno.test("a browser span with an unknown or no parent is a child of the root", 
   );
 });
 
-Deno.test("a parent that arrives later gets its children back", () => {
+Deno.test("A parent that arrives later gets its children back", () => {
   const { tracer, receive } = setUp();
   receive(clientSpan(2, id(1)));
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 2)");
@@ -133,7 +133,7 @@ Deno.test("a parent that arrives later gets its children back", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 1(client 2))");
 });
 
-Deno.test("browser spans are ordered by start, whenever they arrive", () => {
+Deno.test("Browser spans are ordered by start, whenever they arrive", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(5, root.id), clientSpan(2, root.id));
   receive(clientSpan(1, root.id, { startTime: EPOCH - 5 }));
@@ -143,7 +143,7 @@ Deno.test("browser spans are ordered by start, whenever they arrive", () => {
   assertEquals(times, times.toSorted((a, b) => a - b));
 });
 
-Deno.test("the browser's fetch that called the server is above the server's root", () => {
+Deno.test("The browser's fetch that called the server is above the server's root", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", {
     traceId: "a".repeat(32),
@@ -168,7 +168,7 @@ Deno.test("the browser's fetch that called the server is above the server's root
   assertEquals(treeOf(trace, click), "click(fetch(GET /(unrelated)), render)");
 });
 
-Deno.test("browser spans that form a cycle stay reachable from the root, each once", () => {
+Deno.test("Browser spans that form a cycle stay reachable from the root, each once", () => {
   const { tracer, root, receive } = setUp();
   const result = receive(
     clientSpan(1, id(3)),
@@ -185,7 +185,7 @@ Deno.test("browser spans that form a cycle stay reachable from the root, each on
   assertEquals(root.id, trace.rootSpanId);
 });
 
-Deno.test("the children of a cycle of browser spans stay there, even if they started first", () => {
+Deno.test("The children of a cycle of browser spans stay there, even if they started first", () => {
   const { tracer, receive } = setUp();
   receive(clientSpan(1, id(2)), clientSpan(2, id(3)), clientSpan(3, id(2)));
   const trace = onlyTrace(tracer);
@@ -193,7 +193,7 @@ Deno.test("the children of a cycle of browser spans stay there, even if they sta
   assertMatch(treeOf(trace), /client 2\(client 1/);
 });
 
-Deno.test("a cycle of browser spans above the server's root is broken as well", () => {
+Deno.test("A cycle of browser spans above the server's root is broken as well", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
   root.end();
@@ -210,7 +210,7 @@ Deno.test("a cycle of browser spans above the server's root is broken as well", 
   assertMatch(treeOf(trace, tops[0]), /GET \//);
 });
 
-Deno.test("a browser span that claims to be both above and below the root is above", () => {
+Deno.test("A browser span that claims to be both above and below the root is above", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
   root.end();
@@ -226,7 +226,7 @@ Deno.test("a browser span that claims to be both above and below the root is abo
   );
 });
 
-Deno.test("a duplicate browser span, or one with a server span's id, isn't added", () => {
+Deno.test("A duplicate browser span, or one with a server span's id, isn't added", () => {
   const { tracer, root, receive } = setUp();
   const first = receive(clientSpan(1, root.id), clientSpan(1, null));
   const again = receive(clientSpan(1, root.id), {
@@ -239,7 +239,7 @@ Deno.test("a duplicate browser span, or one with a server span's id, isn't added
   assertEquals(rootOf(onlyTrace(tracer)).name, "GET /");
 });
 
-Deno.test("browser spans may arrive before the trace ends", () => {
+Deno.test("Browser spans may arrive before the trace ends", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /");
   const updates: string[] = [];
@@ -259,7 +259,7 @@ Deno.test("browser spans may arrive before the trace ends", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(client 1)");
 });
 
-Deno.test("spans for an evicted trace are rejected with a reason", () => {
+Deno.test("Spans for an evicted trace are rejected with a reason", () => {
   const { tracer } = createTestTracer({ maxTraces: 1 });
   const gone = tracer.startTrace("gone");
   gone.end();
@@ -278,7 +278,7 @@ Deno.test("spans for an evicted trace are rejected with a reason", () => {
   );
 });
 
-Deno.test("among traces with one id, the one called by the browser's fetch receives its spans", () => {
+Deno.test("Among traces with one id, the one called by the browser's fetch receives its spans", () => {
   const { tracer } = createTestTracer();
   const traceId = "a".repeat(32);
   tracer.startTrace("GET /1", "request", { traceId, parentId: id(1) }).end();
@@ -291,7 +291,7 @@ Deno.test("among traces with one id, the one called by the browser's fetch recei
   assertEquals(tracer.getTraces().map((trace) => trace.spans.size), [2, 1]);
 });
 
-Deno.test("a browser span doesn't change the duration of the trace", () => {
+Deno.test("A browser span doesn't change the duration of the trace", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, {
     startTime: EPOCH - 5_000_000,
@@ -301,7 +301,7 @@ Deno.test("a browser span doesn't change the duration of the trace", () => {
   assertEquals([startTime, endTime, duration], [EPOCH, EPOCH + 10, 10]);
 });
 
-Deno.test("a browser's times are corrected by the offset that it measured", () => {
+Deno.test("A browser's times are corrected by the offset that it measured", () => {
   const { tracer, root } = setUp();
   createCollector(tracer).receive({
     type: "client:spans",
@@ -320,7 +320,7 @@ Deno.test("a browser's times are corrected by the offset that it measured", () =
   ]);
 });
 
-Deno.test("without a measured offset, it is derived from the time of sending", () => {
+Deno.test("Without a measured offset, it is derived from the time of sending", () => {
   const { tracer, root } = setUp();
   createCollector(tracer, { now: () => EPOCH + 1_000 }).receive({
     type: "client:spans",
@@ -334,7 +334,7 @@ Deno.test("without a measured offset, it is derived from the time of sending", (
   );
 });
 
-Deno.test("an implausible clock is ignored", () => {
+Deno.test("An implausible clock is ignored", () => {
   const clocks = [
     null,
     5,
@@ -362,7 +362,7 @@ Deno.test("an implausible clock is ignored", () => {
   }
 });
 
-Deno.test("a message of the wrong shape is rejected with a reason", () => {
+Deno.test("A message of the wrong shape is rejected with a reason", () => {
   const { tracer, root } = setUp();
   const collector = createCollector(tracer);
   const { traceId } = root;
@@ -386,7 +386,7 @@ Deno.test("a message of the wrong shape is rejected with a reason", () => {
   }
 });
 
-Deno.test("every field of a span is checked, and other spans of its message are accepted", () => {
+Deno.test("Every field of a span is checked, and other spans of its message are accepted", () => {
   const hex = "16 lower-case hex digits, not all zero";
   const order =
     "spans[1].startTime and spans[1].endTime must be epoch milliseconds in this order";
@@ -431,13 +431,13 @@ Deno.test("every field of a span is checked, and other spans of its message are 
   }
 });
 
-Deno.test("an id of zeros is invalid", () => {
+Deno.test("An id of zeros is invalid", () => {
   const { receive } = setUp();
   const result = receive(clientSpan(0, null));
   assertEquals([result.added, result.rejected], [0, 1]);
 });
 
-Deno.test("attributes and events of a wrong shape are left out, and others kept", () => {
+Deno.test("Attributes and events of a wrong shape are left out, and others kept", () => {
   const { tracer, receive } = setUp();
   receive(
     clientSpan(1, null, {
@@ -484,7 +484,7 @@ Deno.test("attributes and events of a wrong shape are left out, and others kept"
   deserializeTrace(JSON.stringify(serializeTrace(trace)));
 });
 
-Deno.test("a key named __proto__ is stored as a normal key", () => {
+Deno.test("A key named __proto__ is stored as a normal key", () => {
   const { tracer, root } = setUp();
   createCollector(tracer).receive(JSON.parse(`{
     "type": "client:spans",
@@ -506,7 +506,7 @@ Deno.test("a key named __proto__ is stored as a normal key", () => {
   ]);
 });
 
-Deno.test("a browser can't pass its span off as the server's", () => {
+Deno.test("A browser can't pass its span off as the server's", () => {
   const { tracer, receive } = setUp();
   receive(clientSpan(1, null, { attributes: { "app.origin": "server" } }));
   assertEquals(
@@ -515,7 +515,7 @@ Deno.test("a browser can't pass its span off as the server's", () => {
   );
 });
 
-Deno.test("long texts and many attributes and events of a browser are bounded", () => {
+Deno.test("Long texts and many attributes and events of a browser are bounded", () => {
   const { tracer, receive } = setUp();
   const many = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, i) => [`k${i}`, "v".repeat(10)]),
@@ -541,7 +541,7 @@ Deno.test("long texts and many attributes and events of a browser are bounded", 
   assertEquals(Object.keys(span.events[0]!.attributes!).length, 16);
 });
 
-Deno.test("a message with too many spans is read up to the limit, and an error says so", () => {
+Deno.test("A message with too many spans is read up to the limit, and an error says so", () => {
   const { receive } = setUp();
   const result = receive(
     ...Array.from({ length: 501 }, (_, i) => clientSpan(i + 1, null)),
@@ -553,7 +553,7 @@ Deno.test("a message with too many spans is read up to the limit, and an error s
   });
 });
 
-Deno.test("browser spans for which the trace has no room are counted", () => {
+Deno.test("Browser spans for which the trace has no room are counted", () => {
   const { tracer, receive } = setUp();
   const spans = (from: number) =>
     Array.from({ length: 300 }, (_, i) => clientSpan(from + i, null));
@@ -564,7 +564,7 @@ Deno.test("browser spans for which the trace has no room are counted", () => {
   assertEquals(trace.metadata.droppedSpans, 102);
 });
 
-Deno.test("data from browsers, including events, stays within the bound of a trace", () => {
+Deno.test("Data from browsers, including events, stays within the bound of a trace", () => {
   const { tracer, receive } = setUp();
   const events = Array.from({ length: 60 }, () => ({
     name: "e",

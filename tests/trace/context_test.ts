@@ -71,7 +71,7 @@ Deno.test("setActiveSpan() applies to the rest of the function and to work that 
   ]);
 });
 
-Deno.test("spans find their parents through promises, timers and callbacks", async () => {
+Deno.test("Spans find their parents through promises, timers and callbacks", async () => {
   const tracer = createTracer();
   await tracer.withSpan("root", "request", async () => {
     const timer = Promise.withResolvers<void>();

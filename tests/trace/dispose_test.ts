@@ -9,7 +9,7 @@ import {
 } from "@quartet/kit/trace";
 import * as noop from "@quartet/kit/trace/noop";
 
-Deno.test("disposing a trace socket closes its connections", async () => {
+Deno.test("Disposing a trace socket closes its connections", async () => {
   await using stream = createTraceWebSocket(createTracer());
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -26,7 +26,7 @@ Deno.test("disposing a trace socket closes its connections", async () => {
   assertEquals(stream.size, 0);
 });
 
-Deno.test("disposing an exporter sends the traces that wait", async () => {
+Deno.test("Disposing an exporter sends the traces that wait", async () => {
   const tracer = createTracer();
   const sent: string[] = [];
   let waiting: readonly number[] = [];
@@ -49,7 +49,7 @@ Deno.test("disposing an exporter sends the traces that wait", async () => {
   assertEquals(sent.length, 1);
 });
 
-Deno.test("disposing a reporter stops its output", () => {
+Deno.test("Disposing a reporter stops its output", () => {
   const tracer = createTracer();
   const printed: string[] = [];
   {
@@ -63,7 +63,7 @@ Deno.test("disposing a reporter stops its output", () => {
   assertEquals(printed, ["job"]);
 });
 
-Deno.test("objects of the no-op entry can be disposed", async () => {
+Deno.test("Objects of the no-op entry can be disposed", async () => {
   const tracer = noop.createTracer();
   await using stream = noop.createTraceWebSocket(tracer);
   await using exporter = noop.createOTLPExporter({ url: "" });

@@ -45,7 +45,7 @@ Deno.test("10,000 children in one trace are bounded, and the rest is counted", (
   assertEquals(trace.metadata.droppedSpans, 9_501);
 });
 
-Deno.test("the children of a dropped span belong to the recorded span above it", () => {
+Deno.test("The children of a dropped span belong to the recorded span above it", () => {
   const tracer = createTracer({ maxSpansPerTrace: 2 });
   tracer.withSpan("root", "request", () => {
     tracer.withSpan("fits", "custom", (fits) => {
@@ -59,7 +59,7 @@ Deno.test("the children of a dropped span belong to the recorded span above it",
   assertEquals(onlyTrace(tracer).spans.size, 2);
 });
 
-Deno.test("a dropped span uses the time and the continuation of the recorded span above it", () => {
+Deno.test("A dropped span uses the time and the continuation of the recorded span above it", () => {
   const { tracer, clock } = createTestTracer({ maxSpansPerTrace: 2 });
   const root = tracer.startTrace("root");
   const fits = root.child("fits", "custom");
@@ -75,7 +75,7 @@ Deno.test("a dropped span uses the time and the continuation of the recorded spa
   assertEquals(rootOf(later).parentId, fits.id);
 });
 
-Deno.test("an attribute value of a megabyte is shortened and states by how much", () => {
+Deno.test("An attribute value of a megabyte is shortened and states by how much", () => {
   const { attributes } = record((span) =>
     span.setAttribute("large", "x".repeat(MEGABYTE))
   );
@@ -85,14 +85,14 @@ Deno.test("an attribute value of a megabyte is shortened and states by how much"
   );
 });
 
-Deno.test("an attribute value of exactly the allowed length is kept whole", () => {
+Deno.test("An attribute value of exactly the allowed length is kept whole", () => {
   const { attributes } = record((span) =>
     span.setAttribute("fits", "x".repeat(4096))
   );
   assertEquals(attributes.fits, "x".repeat(4096));
 });
 
-Deno.test("a megabyte in every attribute of every span stays within the bound of a trace", () => {
+Deno.test("A megabyte in every attribute of every span stays within the bound of a trace", () => {
   const large = "x".repeat(MEGABYTE);
   const size = sizeOf((root) => {
     for (let i = 0; i < 1_000; i++) {
@@ -106,7 +106,7 @@ Deno.test("a megabyte in every attribute of every span stays within the bound of
   assertLess(size, 2.5 * MEGABYTE);
 });
 
-Deno.test("text converted from other values counts towards the bound of a trace", () => {
+Deno.test("Text converted from other values counts towards the bound of a trace", () => {
   const list = Array.from({ length: 10_000 }, (_, i) => i);
   const size = sizeOf((root) => {
     for (let i = 0; i < 400; i++) {
@@ -120,7 +120,7 @@ Deno.test("text converted from other values counts towards the bound of a trace"
   assertLess(size, 2.5 * MEGABYTE);
 });
 
-Deno.test("attributes for which a trace has no room are counted", () => {
+Deno.test("Attributes for which a trace has no room are counted", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   for (let i = 0; i < 10; i++) {
@@ -151,7 +151,7 @@ Deno.test("100,000 events in one span are bounded, and the rest is counted", () 
   assertEquals(droppedEvents, 100_000 - 128);
 });
 
-Deno.test("a span keeps 64 attributes and counts the rest", () => {
+Deno.test("A span keeps 64 attributes and counts the rest", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i < 100; i++) span.setAttribute(`key ${i}`, i);
   });
@@ -160,7 +160,7 @@ Deno.test("a span keeps 64 attributes and counts the rest", () => {
   assertEquals(droppedAttributes, 36);
 });
 
-Deno.test("an event keeps 16 attributes, and the span counts the rest", () => {
+Deno.test("An event keeps 16 attributes, and the span counts the rest", () => {
   const { events, droppedAttributes } = record((span) => {
     span.event(
       "many",
@@ -171,13 +171,13 @@ Deno.test("an event keeps 16 attributes, and the span counts the rest", () => {
   assertEquals(droppedAttributes, 4);
 });
 
-Deno.test("a record without losses has no counters", () => {
+Deno.test("A record without losses has no counters", () => {
   const data = record((span) => span.setAttribute("a", 1));
   assertEquals("droppedAttributes" in data, false);
   assertEquals("droppedEvents" in data, false);
 });
 
-Deno.test("long names and keys are shortened and state by how much", () => {
+Deno.test("Long names and keys are shortened and state by how much", () => {
   const long = "n".repeat(MEGABYTE);
   const tracer = createTracer();
   const root = tracer.startTrace(long);
@@ -195,7 +195,7 @@ Deno.test("long names and keys are shortened and state by how much", () => {
   assertEquals(events[0]?.attributes, { [shortKey]: 2 });
 });
 
-Deno.test("an attribute that is set a million times has the last value", () => {
+Deno.test("An attribute that is set a million times has the last value", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i <= 1_000_000; i++) span.setAttribute("n", i);
   });
@@ -203,7 +203,7 @@ Deno.test("an attribute that is set a million times has the last value", () => {
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("text that is set a million times has the last value", () => {
+Deno.test("Text that is set a million times has the last value", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i <= 1_000_000; i++) span.setAttribute("n", `value ${i}`);
   });
@@ -211,7 +211,7 @@ Deno.test("text that is set a million times has the last value", () => {
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("an attribute that alternates between text and number has the last value", () => {
+Deno.test("An attribute that alternates between text and number has the last value", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i < 10_000; i++) {
       span.setAttribute("n", "x".repeat(4000));
@@ -223,7 +223,7 @@ Deno.test("an attribute that alternates between text and number has the last val
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("a long key that is set repeatedly is one attribute with the last value", () => {
+Deno.test("A long key that is set repeatedly is one attribute with the last value", () => {
   const key = "k".repeat(1_000);
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i <= 10_000; i++) span.setAttribute(key, i);
@@ -232,7 +232,7 @@ Deno.test("a long key that is set repeatedly is one attribute with the last valu
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("shortening never splits a surrogate pair", () => {
+Deno.test("Shortening never splits a surrogate pair", () => {
   const { attributes } = record((span) =>
     span.setAttribute("text", "a" + "😀".repeat(4096))
   );
@@ -241,7 +241,7 @@ Deno.test("shortening never splits a surrogate pair", () => {
   assertMatch(text, /😀… \(\d+ more characters\)$/);
 });
 
-Deno.test("lone surrogates are kept without breaking the record's JSON", () => {
+Deno.test("Lone surrogates are kept without breaking the record's JSON", () => {
   const tracer = createTracer();
   const span = tracer.startTrace("\ud800");
   span.setAttribute("\udfff", "\ud800".repeat(5_000));
@@ -252,7 +252,7 @@ Deno.test("lone surrogates are kept without breaking the record's JSON", () => {
   assert(json.isWellFormed());
 });
 
-Deno.test("names of members of all objects are normal keys", () => {
+Deno.test("Names of members of all objects are normal keys", () => {
   const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const { attributes, events } = record((span) => {
     for (const key of keys) span.setAttribute(key, key);
@@ -268,7 +268,7 @@ Deno.test("names of members of all objects are normal keys", () => {
   ]);
 });
 
-Deno.test("an undefined value isn't recorded", () => {
+Deno.test("An undefined value isn't recorded", () => {
   const { attributes, events, droppedAttributes } = record((span) => {
     span.setAttribute("a", undefined as unknown as string);
     span.event("e", { b: undefined });
@@ -278,7 +278,7 @@ Deno.test("an undefined value isn't recorded", () => {
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("values that JSON can't represent become text, and nothing throws", () => {
+Deno.test("Values that JSON can't represent become text, and nothing throws", () => {
   const values: [unknown, AttributeValue][] = [
     [NaN, "NaN"],
     [Infinity, "Infinity"],
@@ -309,7 +309,7 @@ Deno.test("values that JSON can't represent become text, and nothing throws", ()
   }
 });
 
-Deno.test("a key that isn't a string is left out and counted, and takes no room", () => {
+Deno.test("A key that isn't a string is left out and counted, and takes no room", () => {
   const { attributes, droppedAttributes } = record((span) => {
     span.setAttribute(Symbol("key") as unknown as string, 1);
     span.setAttribute("text", "x");
@@ -318,7 +318,7 @@ Deno.test("a key that isn't a string is left out and counted, and takes no room"
   assertEquals(droppedAttributes, 1);
 });
 
-Deno.test("events and numbers in every span of a trace are bounded and counted", () => {
+Deno.test("Events and numbers in every span of a trace are bounded and counted", () => {
   const tracer = createTracer();
   const numbers = { a: 1.5, b: 2.5, c: 3.5, d: 4.5, e: 5.5, f: 6.5, g: 7.5 };
   const root = tracer.startTrace("job");

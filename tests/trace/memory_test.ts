@@ -1,6 +1,6 @@
 import { assertEquals, assertLess } from "@std/assert";
 
-Deno.test("a tracer's memory doesn't grow after the first thousand of 100,000 requests", async () => {
+Deno.test("A tracer's memory doesn't grow after the first thousand of 100,000 requests", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",

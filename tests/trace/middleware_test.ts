@@ -123,7 +123,7 @@ Deno.test("traceMiddleware() extends a handler's server-timing", async () => {
   );
 });
 
-Deno.test("a response object that a handler reuses has one trace each time", async () => {
+Deno.test("A response object that a handler reuses has one trace each time", async () => {
   const tracer = createTracer();
   const kept = new Response(null, {
     status: 304,
@@ -212,7 +212,7 @@ Deno.test("traceMiddleware() starts a new trace after a malformed traceparent", 
   }
 });
 
-Deno.test("requests with the same traceparent are separate traces with one id", async () => {
+Deno.test("Requests with the same traceparent are separate traces with one id", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer));
   const headers = { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` };
@@ -224,7 +224,7 @@ Deno.test("requests with the same traceparent are separate traces with one id", 
   );
 });
 
-Deno.test("an unknown method is recorded as _OTHER, with the original name", async () => {
+Deno.test("An unknown method is recorded as _OTHER, with the original name", async () => {
   const { root, tracer } = await send(
     new Request("http://localhost/", { method: "BREW" }),
   );
@@ -233,7 +233,7 @@ Deno.test("an unknown method is recorded as _OTHER, with the original name", asy
   assertEquals(onlyTrace(tracer).metadata.method, "BREW");
 });
 
-Deno.test("a 5xx is a failure of the server, and a 4xx isn't", async () => {
+Deno.test("A 5xx is a failure of the server, and a 4xx isn't", async () => {
   const cases = [[399, "ok"], [400, "ok"], [499, "ok"], [500, "error"], [
     503,
     "error",
@@ -251,7 +251,7 @@ Deno.test("a 5xx is a failure of the server, and a 4xx isn't", async () => {
   }
 });
 
-Deno.test("a handler that throws leaves a trace with status 500 and the exception, recorded once", async () => {
+Deno.test("A handler that throws leaves a trace with status 500 and the exception, recorded once", async () => {
   const { response, root, tracer } = await send(
     new Request("http://localhost/"),
     {
@@ -273,7 +273,7 @@ Deno.test("a handler that throws leaves a trace with status 500 and the exceptio
   assertEquals(messages, ["too far"]);
 });
 
-Deno.test("an error that another framework doesn't catch is recorded and rethrown", async () => {
+Deno.test("An error that another framework doesn't catch is recorded and rethrown", async () => {
   const tracer = createTracer();
   const error = new Error("inside");
   const thrown = await assertRejects(() =>
@@ -286,7 +286,7 @@ Deno.test("an error that another framework doesn't catch is recorded and rethrow
   assertEquals(root.events[0]?.attributes?.["exception.message"], "inside");
 });
 
-Deno.test("a thrown Response is the response", async () => {
+Deno.test("A thrown Response is the response", async () => {
   const { response, root } = await send(new Request("http://localhost/"), {
     routes: handle(() => {
       throw new Response(null, { status: 303, headers: { location: "/in" } });
@@ -305,7 +305,7 @@ Deno.test("a thrown Response is the response", async () => {
   assert(foreign.response.headers.has("x-app-trace-id"));
 });
 
-Deno.test("a response with immutable headers still gets the headers", async () => {
+Deno.test("A response with immutable headers still gets the headers", async () => {
   const { response, root } = await send(new Request("http://localhost/"), {
     routes: handle(() => Response.redirect("http://localhost/there", 307)),
   });
@@ -314,7 +314,7 @@ Deno.test("a response with immutable headers still gets the headers", async () =
   assertEquals(response.headers.get("x-app-trace-id"), root.traceId);
 });
 
-Deno.test("a response forwarded from another server keeps its body and headers", async () => {
+Deno.test("A response forwarded from another server keeps its body and headers", async () => {
   const upstream = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
     () => new Response("from upstream", { headers: { "x-upstream": "yes" } }),
@@ -333,7 +333,7 @@ Deno.test("a response forwarded from another server keeps its body and headers",
   await upstream.shutdown();
 });
 
-Deno.test("a response that can't be sent ends its trace as an error", async () => {
+Deno.test("A response that can't be sent ends its trace as an error", async () => {
   const upstream = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
     () => new Response("text"),
@@ -358,7 +358,7 @@ Deno.test("a response that can't be sent ends its trace as an error", async () =
   await upstream.shutdown();
 });
 
-Deno.test("excluded paths are not traced and get no headers", async () => {
+Deno.test("Excluded paths are not traced and get no headers", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer, {
     exclude: ["/", "/health", "/assets/"],
@@ -385,7 +385,7 @@ Deno.test("excluded paths are not traced and get no headers", async () => {
   }
 });
 
-Deno.test("no request headers are recorded by default", async () => {
+Deno.test("No request headers are recorded by default", async () => {
   const { root } = await send(
     new Request("http://localhost/", { headers: { "accept-language": "fr" } }),
   );
@@ -457,7 +457,7 @@ Deno.test("recordHeaders never records a cookie, a credential or a key", async (
   }
 });
 
-Deno.test("secret query values are removed, and others are recorded as they were sent", async () => {
+Deno.test("Secret query values are removed, and others are recorded as they were sent", async () => {
   const secret = "s3cr3t";
   const secrets = [
     "token",
@@ -520,7 +520,7 @@ Deno.test("secret query values are removed, and others are recorded as they were
   assertEquals(root.attributes["url.query"], harmless);
 });
 
-Deno.test("a request that an outer app already traces has one span, and that gets the route", async () => {
+Deno.test("A request that an outer app already traces has one span, and that gets the route", async () => {
   const [outer, inner] = [createTracer(), createTracer()];
   const app = createApp({
     trace: tracePlugin(inner),
@@ -538,7 +538,7 @@ Deno.test("a request that an outer app already traces has one span, and that get
   assertEquals(inner.getTraces(), []);
 });
 
-Deno.test("a request to another app inside a request joins its tree", async () => {
+Deno.test("A request to another app inside a request joins its tree", async () => {
   const tracer = createTracer();
   const inner = createApp({
     routes: [{ path: "/inner/:id", loader: () => ({}) }],
@@ -572,7 +572,7 @@ Deno.test("a request to another app inside a request joins its tree", async () =
   );
 });
 
-Deno.test("a context with only get and set suffices, as in Hono", async () => {
+Deno.test("A context with only get and set suffices, as in Hono", async () => {
   const tracer = createTracer();
   const values = new Map<string, unknown>();
   const context = {
@@ -591,7 +591,7 @@ Deno.test("a context with only get and set suffices, as in Hono", async () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(inside)");
 });
 
-Deno.test("concurrent requests of a host without a scope stay separate", async () => {
+Deno.test("Concurrent requests of a host without a scope stay separate", async () => {
   const tracer = createTracer();
   const middleware = traceMiddleware(tracer);
   await Promise.all(Array.from({ length: 20 }, async (_, i) => {
@@ -613,7 +613,7 @@ Deno.test("concurrent requests of a host without a scope stay separate", async (
   );
 });
 
-Deno.test("a text body ends the trace with its headers, if the host reports no completion", async () => {
+Deno.test("A text body ends the trace with its headers, if the host reports no completion", async () => {
   const { response, tracer } = await run(() =>
     Promise.resolve(new Response("text"))
   );
@@ -646,7 +646,7 @@ function gatedBody(): {
   };
 }
 
-Deno.test("server-sent events in process end their trace when the body has been read", async () => {
+Deno.test("Server-sent events in process end their trace when the body has been read", async () => {
   const gate = gatedBody();
   const { response, tracer } = await run(() =>
     Promise.resolve(
@@ -669,7 +669,7 @@ Deno.test("server-sent events in process end their trace when the body has been 
   assertEquals(rootOf(onlyTrace(tracer)).status, "ok");
 });
 
-Deno.test("a stream in process that fails or is cancelled ends its trace as cut off", async () => {
+Deno.test("A stream in process that fails or is cancelled ends its trace as cut off", async () => {
   const failing = gatedBody();
   const failed = await run(() => Promise.resolve(new Response(failing.body)));
   failing.fail(new Error("upstream"));
@@ -719,7 +719,7 @@ function nextTrace(tracer: TracerImpl): Promise<void> {
   return promise;
 }
 
-Deno.test("over a real server, the trace ends when the whole body has been sent", async () => {
+Deno.test("Over a real server, the trace ends when the whole body has been sent", async () => {
   for (const type of ["text/event-stream", "text/html", undefined]) {
     const gate = gatedBody();
     const headers: HeadersInit = type === undefined
@@ -750,7 +750,7 @@ Deno.test("over a real server, the trace ends when the whole body has been sent"
   }
 });
 
-Deno.test("spans created while the body is sent are part of the trace", async () => {
+Deno.test("Spans created while the body is sent are part of the trace", async () => {
   await serving(
     handle(() => {
       const span = getActiveSpan()!;
@@ -773,7 +773,7 @@ Deno.test("spans created while the body is sent are part of the trace", async ()
   );
 });
 
-Deno.test("a client that disconnects in the middle of a body ends the trace", async () => {
+Deno.test("A client that disconnects in the middle of a body ends the trace", async () => {
   const gate = gatedBody();
   await serving(
     handle(() => new Response(gate.body)),
@@ -796,7 +796,7 @@ Deno.test("a client that disconnects in the middle of a body ends the trace", as
   );
 });
 
-Deno.test("a client that leaves an event stream is recorded in the trace", async () => {
+Deno.test("A client that leaves an event stream is recorded in the trace", async () => {
   const gate = gatedBody();
   const headers = { "content-type": "text/event-stream" };
   await serving(
@@ -821,7 +821,7 @@ Deno.test("a client that leaves an event stream is recorded in the trace", async
   );
 });
 
-Deno.test("responses without a body end their trace over a real server", async () => {
+Deno.test("Responses without a body end their trace over a real server", async () => {
   await serving(
     [
       {
@@ -848,7 +848,7 @@ Deno.test("responses without a body end their trace over a real server", async (
   );
 });
 
-Deno.test("a WebSocket upgrade is a trace with status 101 that ends with the handshake", async () => {
+Deno.test("A WebSocket upgrade is a trace with status 101 that ends with the handshake", async () => {
   await serving(
     handle((request) => {
       const { socket, response } = Deno.upgradeWebSocket(request);
@@ -871,7 +871,7 @@ Deno.test("a WebSocket upgrade is a trace with status 101 that ends with the han
   );
 });
 
-Deno.test("an in-process request with a connection's info ends when that completes", async () => {
+Deno.test("An in-process request with a connection's info ends when that completes", async () => {
   const sent = Promise.withResolvers<void>();
   const info: ConnectionInfo = { completed: sent.promise };
   const tracer = createTracer();
@@ -885,7 +885,7 @@ Deno.test("an in-process request with a connection's info ends when that complet
   assertEquals(tracer.getTraces().length, 1);
 });
 
-Deno.test("names of secrets are recognized by their parts, in queries and headers", async () => {
+Deno.test("Names of secrets are recognized by their parts, in queries and headers", async () => {
   const query = [
     "PHPSESSID",
     "sid",
@@ -917,7 +917,7 @@ Deno.test("names of secrets are recognized by their parts, in queries and header
   );
 });
 
-Deno.test("spans of a generator that writes an event stream are in its request", async () => {
+Deno.test("Spans of a generator that writes an event stream are in its request", async () => {
   async function* events(tracer: TracerImpl) {
     for (let i = 0; i < 3; i++) {
       await Promise.resolve();

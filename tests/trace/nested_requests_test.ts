@@ -7,7 +7,7 @@ import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
 
 const ASK = { get: () => undefined, set() {} };
 
-Deno.test("a request with the same URL inside a request has a span of its own", async () => {
+Deno.test("A request with the same URL inside a request has a span of its own", async () => {
   const tracer = createTracer();
   const inner = createApp({ routes: [{ path: "/", loader: () => "inner" }] });
   inner.use(traceMiddleware(tracer));
@@ -25,7 +25,7 @@ Deno.test("a request with the same URL inside a request has a span of its own", 
   );
 });
 
-Deno.test("an application span with the request's name doesn't replace the request's span", async () => {
+Deno.test("An application span with the request's name doesn't replace the request's span", async () => {
   const tracer = createTracer();
   const app = createApp({ routes: [{ path: "/", loader: () => "home" }] });
   app.use(traceMiddleware(tracer));
@@ -40,7 +40,7 @@ Deno.test("an application span with the request's name doesn't replace the reque
   );
 });
 
-Deno.test("a middleware that is added twice creates one span", async () => {
+Deno.test("A middleware that is added twice creates one span", async () => {
   const tracer = createTracer();
   const middleware = traceMiddleware(tracer);
   const app = createApp({
@@ -52,7 +52,7 @@ Deno.test("a middleware that is added twice creates one span", async () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(route.match, loader:/)");
 });
 
-Deno.test("a request forwarded to an app has one span, at any depth and with a body", async () => {
+Deno.test("A request forwarded to an app has one span, at any depth and with a body", async () => {
   const tracer = createTracer();
   let app = createApp({
     routes: [{
@@ -83,7 +83,7 @@ Deno.test("a request forwarded to an app has one span, at any depth and with a b
   assertEquals(rootOf(trace).attributes["http.route"], "/form");
 });
 
-Deno.test("a request that is sent again after its trace has ended is another trace", async () => {
+Deno.test("A request that is sent again after its trace has ended is another trace", async () => {
   const tracer = createTracer();
   const app = createApp({ routes: [{ path: "/", loader: () => "home" }] });
   app.use(traceMiddleware(tracer));

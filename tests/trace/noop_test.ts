@@ -21,7 +21,7 @@ type Classes = "createTracer" | "SpanImpl" | "TracerImpl";
 /** Compiles only if the functions of both have the same types. */
 const SAME_SIGNATURES: Omit<typeof real, Classes> = noop;
 
-Deno.test("the no-op entry exports every name of the real one", () => {
+Deno.test("The no-op entry exports every name of the real one", () => {
   const names = Object.keys(noop);
   const missing = Object.keys(real).filter((name) => !names.includes(name));
   assertEquals(missing, []);
@@ -31,7 +31,7 @@ Deno.test("the no-op entry exports every name of the real one", () => {
   }
 });
 
-Deno.test("the no-op entry exports noopTracer, noopSpan and NoopTracer", () => {
+Deno.test("The no-op entry exports noopTracer, noopSpan and NoopTracer", () => {
   assert(noop.noopTracer instanceof noop.NoopTracer);
   assert(noop.createTracer() instanceof noop.TracerImpl);
   assert(noop.noopSpan instanceof noop.SpanImpl);
@@ -71,14 +71,14 @@ async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   return received;
 }
 
-Deno.test("code written for the real tracer compiles and runs with the no-op one", async () => {
+Deno.test("Code written for the real tracer compiles and runs with the no-op one", async () => {
   assertEquals(await useTracer(real), Array(3).fill("trace:end"));
   assertEquals(await useTracer(noop), []);
   assertEquals(noop.createTracer({ maxTraces: 1 }).getTraces(), []);
   assertEquals(noop.noopSpan.id, "");
 });
 
-Deno.test("wrapping functions of the no-op entry still call the function", async () => {
+Deno.test("Wrapping functions of the no-op entry still call the function", async () => {
   const wrappers: ((fn: () => unknown) => unknown)[] = [
     (fn) => noop.withSpan("a", "custom", fn),
     (fn) => noop.traceRouteMatch(fn),
@@ -121,7 +121,7 @@ Deno.test("wrapping functions of the no-op entry still call the function", async
   assertEquals(await response.text(), "hello");
 });
 
-Deno.test("recording functions of the no-op entry do nothing", () => {
+Deno.test("Recording functions of the no-op entry do nothing", () => {
   noop.recordRouteMatch("/");
   noop.recordLoaderMetrics({ items: 1 });
   noop.recordFormValidation({ errors: { a: "b" } });
@@ -144,7 +144,7 @@ Deno.test("recording functions of the no-op entry do nothing", () => {
   assertMatch(noop.generateSpanId(), /^[0-9a-f]{16}$/);
 });
 
-Deno.test("exporters of the no-op entry produce empty output and send nothing", async () => {
+Deno.test("Exporters of the no-op entry produce empty output and send nothing", async () => {
   const tracer = noop.createTracer();
   const trace = real.createTracer();
   trace.withSpan("job", "custom", () => {});
@@ -188,7 +188,7 @@ Deno.test("exporters of the no-op entry produce empty output and send nothing", 
   );
 });
 
-Deno.test("an app with the no-op plugin and middleware responds as without them, and shows no traces", async () => {
+Deno.test("An app with the no-op plugin and middleware responds as without them, and shows no traces", async () => {
   const tracer = noop.createTracer();
   const app = createApp({
     trace: noop.tracePlugin(tracer, { exclude: ["/health"], sample: 0.5 }),
@@ -217,7 +217,7 @@ Deno.test("an app with the no-op plugin and middleware responds as without them,
   await stream.close();
 });
 
-Deno.test("the no-op entry still writes and reads traces", () => {
+Deno.test("The no-op entry still writes and reads traces", () => {
   const tracer = real.createTracer();
   tracer.withSpan("job", "custom", () => {});
   const trace = tracer.getTraces()[0]!;
@@ -266,7 +266,7 @@ Deno.test("noopTracer and noopSpan alone have at most 592 bytes", async () => {
   assertEquals(noopTracer.withSpan("a", "custom", () => 42), 42);
 });
 
-Deno.test("an app that aliases the real entry to the no-op one has no tracing left in its bundle", () => {
+Deno.test("An app that aliases the real entry to the no-op one has no tracing left in its bundle", () => {
   const { text, inputs } = bundle(`
     import { createApp } from "@quartet/kit/app";
     import {

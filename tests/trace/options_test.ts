@@ -159,7 +159,7 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [tracedFetch, { fetch: {} }, "fetch must be a function, received"],
   ];
 
-Deno.test("an option of a wrong type is rejected by name where it is passed", () => {
+Deno.test("An option of a wrong type is rejected by name where it is passed", () => {
   for (const [make, options, error] of CASES) {
     const { message } = assertThrows(() => make(options), TypeError, error);
     assertMatch(

@@ -1,4 +1,4 @@
-/** An app with tracing of its own, started by the dev command with --trace. */
+/** Apps with their own tracing settings, under the dev command with --trace. */
 
 import { assert, assertEquals } from "@std/assert";
 import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
@@ -71,7 +71,7 @@ Deno.test("dev --trace leaves out the paths that an app's own tracePlugin() excl
   assert(!printed.includes("/health"), printed);
 });
 
-Deno.test("dev --trace follows the headers and the layers that an app's own tracing records", async () => {
+Deno.test("dev --trace records the headers and layers that an app's own tracing selects", async () => {
   const { traces, printed } = await visit(
     routes(
       `{ recordHeaders: ["user-agent"], sample: 0 }`,
@@ -109,7 +109,7 @@ Deno.test("dev --trace leaves out requests shorter than an app's own minDuration
   assert(!printed.includes("GET /quick"), printed);
 });
 
-Deno.test("dev --trace asks the outermost of an app's tracing middlewares only", async () => {
+Deno.test("dev --trace uses only the settings of the outermost tracing middleware", async () => {
   const { traces } = await visit(
     `
     const inner = createApp({
@@ -128,7 +128,7 @@ Deno.test("dev --trace asks the outermost of an app's tracing middlewares only",
   assertEquals(traces.length, 1);
 });
 
-Deno.test("dev --trace leaves out what toHono(tracePlugin()) excludes", async () => {
+Deno.test("dev --trace leaves out paths that toHono(tracePlugin()) excludes", async () => {
   const { answers, traces } = await visit(
     `
     import { Hono } from "hono";
@@ -144,7 +144,7 @@ Deno.test("dev --trace leaves out what toHono(tracePlugin()) excludes", async ()
   assertEquals(traces[0].metadata.routePattern, "/");
 });
 
-Deno.test("dev --trace says once that withSpan() records nothing outside of a request", async () => {
+Deno.test("dev --trace warns once if withSpan() is called outside of a request", async () => {
   const note =
     'Traces: withSpan("work") records nothing outside of a request. To start a trace there, call getTracer().withSpan().\n';
   await using folder = await makeFolder();

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "./fakes.ts";
@@ -91,7 +91,7 @@ Deno.test("tracePlugin() answers 404 for unknown paths below its own, and ignore
   await app.close();
 });
 
-Deno.test("earlier middlewares and errors of the app are inside the trace", async () => {
+Deno.test("Earlier middlewares and errors of the app are inside the trace", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),

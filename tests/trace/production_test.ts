@@ -29,7 +29,7 @@ const target = (port: number) => ({ hostname: "127.0.0.1", port });
 
 for (const mounting of MOUNTINGS) {
   for (const { what, ...options } of PRODUCTIONS) {
-    Deno.test(`with ${what}, ${mounting} without authorize answer 403 and warn once`, async () => {
+    Deno.test(`With ${what}, ${mounting} without authorize answer 403 and warn once`, async () => {
       const { child, port, traceId } = await startTracedServer({
         ...options,
         args: [mounting],
@@ -62,7 +62,7 @@ for (const mounting of MOUNTINGS) {
     });
   }
 
-  Deno.test(`in production, ${mounting} with authorize follow its decision and don't warn`, async () => {
+  Deno.test(`In production, ${mounting} with authorize follow its decision and don't warn`, async () => {
     const { child, port, traceId } = await startTracedServer({
       env: { DENO_ENV: "production" },
       args: [mounting, "authorize"],
@@ -86,7 +86,7 @@ for (const mounting of MOUNTINGS) {
     assertEquals(child.stderr, "");
   });
 
-  Deno.test(`outside production, ${mounting} without authorize allow this machine and warn once`, async () => {
+  Deno.test(`Outside production, ${mounting} without authorize allow this machine and warn once`, async () => {
     const { child, port, traceId } = await startTracedServer({
       args: [mounting],
     });

@@ -108,7 +108,7 @@ for (const { what, program, lines, revealsItself, upgrades } of CASES) {
   for (const mounting of ["plugin", "handlers"]) {
     Deno.test({
       name:
-        `behind ${what}, ${mounting} in production without authorize reject everything${notice}`,
+        `Behind ${what}, ${mounting} in production without authorize reject everything${notice}`,
       ignore,
       async fn() {
         const { child, port, traceId } = await startTracedServer({
@@ -129,7 +129,7 @@ for (const { what, program, lines, revealsItself, upgrades } of CASES) {
 
     Deno.test({
       name:
-        `behind ${what}, ${mounting} in production with authorize follow its decision${notice}`,
+        `Behind ${what}, ${mounting} in production with authorize follow its decision${notice}`,
       ignore,
       async fn() {
         const { child, port, traceId } = await startTracedServer({

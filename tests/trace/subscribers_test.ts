@@ -133,7 +133,7 @@ Deno.test("subscribe() returns a function that unsubscribes, also when called tw
   assertEquals(count, 3);
 });
 
-Deno.test("a function that subscribes twice is called twice, and unsubscribing once keeps the other", () => {
+Deno.test("A function that subscribes twice is called twice, and unsubscribing once keeps the other", () => {
   const tracer = createTracer();
   let count = 0;
   const listener = () => count++;
@@ -146,7 +146,7 @@ Deno.test("a function that subscribes twice is called twice, and unsubscribing o
   assertEquals(count, 3);
 });
 
-Deno.test("a subscriber may unsubscribe itself or another during a call", () => {
+Deno.test("A subscriber may unsubscribe itself or another during a call", () => {
   const tracer = createTracer();
   const received: string[] = [];
   const stopFirst = tracer.subscribe(() => {
@@ -165,7 +165,7 @@ Deno.test("a subscriber may unsubscribe itself or another during a call", () => 
   assertEquals(received, ["first", "second", "second"]);
 });
 
-Deno.test("a subscriber that throws doesn't affect others and is reported once", async () => {
+Deno.test("A subscriber that throws doesn't affect others and is reported once", async () => {
   const tracer = createTracer();
   const received: string[] = [];
   const failure = new Error("listener");
@@ -185,7 +185,7 @@ Deno.test("a subscriber that throws doesn't affect others and is reported once",
   assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
 });
 
-Deno.test("an async subscriber that rejects doesn't affect others and is reported once", async () => {
+Deno.test("An async subscriber that rejects doesn't affect others and is reported once", async () => {
   const tracer = createTracer();
   const failure = new Error("listener");
   tracer.subscribe(() => Promise.reject(failure), ["trace:end"]);
@@ -199,7 +199,7 @@ Deno.test("an async subscriber that rejects doesn't affect others and is reporte
   assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
 });
 
-Deno.test("a subscriber receives copies that later writes don't change", () => {
+Deno.test("A subscriber receives copies that later writes don't change", () => {
   const tracer = createTracer();
   const seen: unknown[] = [];
   tracer.subscribe((event) => {

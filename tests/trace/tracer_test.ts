@@ -160,7 +160,7 @@ Deno.test("getTrace() of a running trace shows open spans without duration", () 
   assertEquals(tracer.getTrace(root.traceId)?.duration, 7);
 });
 
-Deno.test("a trace's record has all fields of TraceData", () => {
+Deno.test("A trace's record has all fields of TraceData", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("GET /a", "request", {
     attributes: {
@@ -238,7 +238,7 @@ Deno.test("a trace's record has all fields of TraceData", () => {
   });
 });
 
-Deno.test("a span can have each of the twelve layers", () => {
+Deno.test("A span can have each of the twelve layers", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job", "build");
   for (const layer of LAYERS) root.child(layer, layer).end();
@@ -401,7 +401,7 @@ Deno.test("child() of an ended span belongs to its nearest open ancestor", () =>
   );
 });
 
-Deno.test("nothing is recorded after a trace has ended", () => {
+Deno.test("Nothing is recorded after a trace has ended", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("root");
   const child = root.child("child", "custom");
@@ -427,7 +427,7 @@ Deno.test("nothing is recorded after a trace has ended", () => {
   assertEquals(structuredClone(onlyTrace(tracer)), before);
 });
 
-Deno.test("calls on an ended span do nothing", () => {
+Deno.test("Calls on an ended span do nothing", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("root");
   const child = root.child("child", "custom", { n: 1 });
@@ -451,7 +451,7 @@ Deno.test("calls on an ended span do nothing", () => {
   assertEquals(duration, 1);
 });
 
-Deno.test("spans that are never ended are closed as timeout with their trace", () => {
+Deno.test("Spans that are never ended are closed as timeout with their trace", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("root");
   const open = root.child("open", "custom");
@@ -480,7 +480,7 @@ Deno.test("spans that are never ended are closed as timeout with their trace", (
   assertEquals(spanNamed(onlyTrace(tracer), "open").attributes, {});
 });
 
-Deno.test("excluded layers are not recorded, and their children move up", () => {
+Deno.test("Excluded layers are not recorded, and their children move up", () => {
   const tracer = createTracer({ layers: ["request", "database"] });
   tracer.withSpan("root", "request", (root) => {
     tracer.withSpan("loader", "data", (loader) => {
@@ -506,7 +506,7 @@ Deno.test("excluded layers are not recorded, and their children move up", () => 
   assertEquals(trace.metadata.droppedSpans, undefined);
 });
 
-Deno.test("a trace's root is recorded even if its layer is excluded", () => {
+Deno.test("A trace's root is recorded even if its layer is excluded", () => {
   const tracer = createTracer({ layers: [] });
   const root = tracer.startTrace("root", "request");
   root.child("child", "data").end();
@@ -514,7 +514,7 @@ Deno.test("a trace's root is recorded even if its layer is excluded", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "root");
 });
 
-Deno.test("traces shorter than minDurationMs are not stored, and subscribers are notified", () => {
+Deno.test("Traces shorter than minDurationMs are not stored, and subscribers are notified", () => {
   const { tracer, clock } = createTestTracer({ minDurationMs: 10 });
   const ended: string[] = [];
   const discarded: string[] = [];
@@ -561,7 +561,7 @@ Deno.test("Span.continuation() adds to the same trace, in layers that are record
   );
 });
 
-Deno.test("a string thrown through several spans is recorded once, where it was thrown", () => {
+Deno.test("A string thrown through several spans is recorded once, where it was thrown", () => {
   const tracer = createTracer();
   let caught: unknown;
   try {
@@ -584,7 +584,7 @@ Deno.test("a string thrown through several spans is recorded once, where it was 
   assertEquals(spanNamed(trace, "root").status, "error");
 });
 
-Deno.test("an error thrown through several spans is recorded once, where it was thrown", () => {
+Deno.test("An error thrown through several spans is recorded once, where it was thrown", () => {
   const tracer = createTracer();
   const error = new TypeError("inner");
   assertThrows(() =>
@@ -609,7 +609,7 @@ Deno.test("an error thrown through several spans is recorded once, where it was 
   }
 });
 
-Deno.test("concurrent errors are recorded once each", async () => {
+Deno.test("Concurrent errors are recorded once each", async () => {
   const tracer = createTracer();
   const gate = Promise.withResolvers<void>();
   const fail = async (name: string) => {
@@ -709,7 +709,7 @@ Deno.test("mergeClientSpans() adds nothing to a trace that isn't stored", () => 
   assertEquals(tracer.mergeClientSpans("a".repeat(32), []), 0);
 });
 
-Deno.test("traces of thousands of requests that never end are evicted, oldest first", () => {
+Deno.test("Traces of thousands of requests that never end are evicted, oldest first", () => {
   const tracer = createTracer({ maxTraces: 5 });
   const spans = Array.from(
     { length: 10_003 },
@@ -728,7 +728,7 @@ Deno.test("traces of thousands of requests that never end are evicted, oldest fi
   for (const span of spans) span.end();
 });
 
-Deno.test("the cause of an error is recorded with its stack", () => {
+Deno.test("The cause of an error is recorded with its stack", () => {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
   const cause = new TypeError("connection refused", { cause: "port closed" });

@@ -3,7 +3,7 @@ import { gzipSize } from "../../viewer/build.ts";
 
 const committed = new URL("../../viewer/dist/index.html", import.meta.url);
 
-Deno.test("the committed page is up to date with its sources", async () => {
+Deno.test("The committed page is up to date with its sources", async () => {
   // Builds in a child process, as the bundler leaves a process behind for a
   // while.
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -13,7 +13,7 @@ Deno.test("the committed page is up to date with its sources", async () => {
   assertEquals(code, 0, new TextDecoder().decode(stderr));
 });
 
-Deno.test("the page allows exactly its own script and style", async () => {
+Deno.test("The page allows exactly its own script and style", async () => {
   const page = await Deno.readTextFile(committed);
   for (
     const [directive, tag] of [["script-src", "script"], ["style-src", "style"]]
@@ -36,7 +36,7 @@ Deno.test("the page allows exactly its own script and style", async () => {
   );
 });
 
-Deno.test("the empty page is small", async () => {
+Deno.test("The empty page is small", async () => {
   const page = await Deno.readTextFile(committed);
   const size = await gzipSize(page);
   assert(size <= 70 * 1024, `${size} bytes gzipped, over ${70 * 1024}`);

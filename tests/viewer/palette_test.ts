@@ -64,7 +64,7 @@ function contrast(a: Triple, b: Triple): number {
 }
 
 for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
-  Deno.test(`layer colours of the ${name} theme are distinguishable in all kinds of colour vision`, () => {
+  Deno.test(`Layer colours of the ${name} theme are distinguishable in all kinds of colour vision`, () => {
     for (const [sight, matrix] of Object.entries(SIGHTS)) {
       for (const [i, a] of LAYER_ORDER.entries()) {
         for (const b of LAYER_ORDER.slice(i + 1)) {
@@ -78,7 +78,7 @@ for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
     }
   });
 
-  Deno.test(`colours of the ${name} theme have enough contrast`, () => {
+  Deno.test(`Colours of the ${name} theme have enough contrast`, () => {
     const surface = colorOf("surface", theme);
     for (const layer of LAYER_ORDER) {
       const ratio = contrast(colorOf(`layer-${layer}`, theme), surface);

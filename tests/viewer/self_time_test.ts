@@ -10,7 +10,7 @@ const at = (startTime: number, endTime: number) => ({
 });
 const browser = { attributes: { "app.origin": "client" } };
 
-Deno.test("a leaf's self time is its recorded duration", () => {
+Deno.test("A leaf's self time is its recorded duration", () => {
   const { nodes } = buildTree(trace(
     span("root", 0, 10, [span("leaf", 1, 4, [], { duration: 3.0001 })]),
   ));
@@ -42,7 +42,7 @@ Deno.test("selfSegments() returns nothing for a span without duration", () => {
   assertEquals(selfSegments(at(5, 5), []), []);
 });
 
-Deno.test("self times of a tree without overlap add up to its duration", () => {
+Deno.test("Self times of a tree without overlap add up to its duration", () => {
   const tree = buildTree(trace(span("root", 0, 100, [
     span("a", 10, 40, [span("b", 20, 30)]),
     span("c", 50, 90),
@@ -51,7 +51,7 @@ Deno.test("self times of a tree without overlap add up to its duration", () => {
   assertEquals(total, 100);
 });
 
-Deno.test("browser spans don't reduce the self time of the server span above them", () => {
+Deno.test("Browser spans don't reduce the self time of the server span above them", () => {
   const { nodes } = buildTree(trace(span("root", 0, 10, [
     span("loader", 2, 5),
     span("page:load", 4, 90, [

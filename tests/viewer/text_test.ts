@@ -142,7 +142,7 @@ Deno.test("splitAtMatches() returns the whole text", () => {
   assertEquals(many.map((part) => part.text).join("").length, 5000);
 });
 
-Deno.test("a link restores the state it was created from", () => {
+Deno.test("A link restores the state it was created from", () => {
   const state = {
     trace: "4bf92f3577b34da6a3ce929d0e0e4736",
     span: "00f067aa0ba902b7",
@@ -156,7 +156,7 @@ Deno.test("a link restores the state it was created from", () => {
   );
 });
 
-Deno.test("an invalid link shows the list", () => {
+Deno.test("An invalid link shows the list", () => {
   const list = { trace: "", span: "", view: "waterfall", compare: "" } as const;
   assertEquals(parseUrlState(""), list);
   assertEquals(parseUrlState("#%%%&view=pie"), list);

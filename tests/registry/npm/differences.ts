@@ -71,19 +71,19 @@ export const ON_BUN: Differences = {
   ],
   "its Response has no Content-Type for a text before it is sent": [
     "cacheResponse() caches a page for its lifetime, with ETag, Age and Cache-Control",
-    "a text body ends the trace with its headers, if the host reports no completion",
+    "A text body ends the trace with its headers, if the host reports no completion",
     "traceMiddleware() returns synchronously if the rest of the chain does",
   ],
   "it sends headers with the first bytes of the body, not before": [
-    "over a real server, the trace ends when the whole body has been sent",
-    "a client that disconnects in the middle of a body ends the trace",
-    "a client that leaves an event stream is recorded in the trace",
+    "Over a real server, the trace ends when the whole body has been sent",
+    "A client that disconnects in the middle of a body ends the trace",
+    "A client that leaves an event stream is recorded in the trace",
   ],
   "its Request changes an unknown method to GET": [
-    "an unknown method is recorded as _OTHER, with the original name",
+    "An unknown method is recorded as _OTHER, with the original name",
   ],
   "its Response.error() is sent with status 0": [
-    "a response that can't be sent ends its trace as an error",
+    "A response that can't be sent ends its trace as an error",
   ],
 };
 

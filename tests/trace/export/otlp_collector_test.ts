@@ -24,7 +24,7 @@ import {
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
 
-Deno.test("a collector accepts and understands the exports of a server with all modules", async () => {
+Deno.test("A collector accepts and understands the exports of a server with all modules", async () => {
   await using collector = new StrictCollector();
   const tracer = createTracer({ maxSpansPerTrace: 20 });
   const problems: string[] = [];
@@ -180,7 +180,7 @@ function muteErrors(): { restore(): void } {
   return { restore: () => console.error = error };
 }
 
-Deno.test("a collector joins the exports of two servers for one request into one tree", async () => {
+Deno.test("A collector joins the exports of two servers for one request into one tree", async () => {
   await using collector = new StrictCollector();
   const service = (serviceName: string) => {
     const tracer = createTracer();
@@ -235,7 +235,7 @@ Deno.test("a collector joins the exports of two servers for one request into one
   }
 });
 
-Deno.test("a collector receives the spans that were in progress at shutdown", async () => {
+Deno.test("A collector receives the spans that were in progress at shutdown", async () => {
   await using collector = new StrictCollector();
   const tracer = createTracer();
   const exporter = createOTLPExporter({ url: collector.url });
@@ -291,7 +291,7 @@ Deno.test("a collector receives the spans that were in progress at shutdown", as
   );
 });
 
-Deno.test("the export of any trace conforms to OpenTelemetry's definitions", () => {
+Deno.test("The export of any trace conforms to OpenTelemetry's definitions", () => {
   const random = new SeededRandom(216);
   // Later times overflow 64 bits of nanoseconds.
   const year2500 = Date.UTC(2500);
@@ -315,7 +315,7 @@ Deno.test("the export of any trace conforms to OpenTelemetry's definitions", () 
   }
 });
 
-Deno.test("the collector of these tests rejects anything but OTLP/JSON", () => {
+Deno.test("The collector of these tests rejects anything but OTLP/JSON", () => {
   const now = `${Date.now()}000000`;
   const span = {
     traceId: "a".repeat(32),

@@ -86,7 +86,7 @@ function stats(
 const answer = (status: number, headers: HeadersInit = {}) => () =>
   new Response("details", { status, headers });
 
-Deno.test("exporter sends ended traces together after a delay", async () => {
+Deno.test("The exporter sends ended traces together after a delay", async () => {
   await using bench = setUp({
     headers: { authorization: "Bearer secret" },
     serviceName: "atlas",
@@ -114,7 +114,7 @@ Deno.test("exporter sends ended traces together after a delay", async () => {
   assertEquals(collector.received.length, 1);
 });
 
-Deno.test("exporter sends as soon as a batch is full, but not while a trace ends", async () => {
+Deno.test("The exporter sends as soon as a batch is full, but not while a trace ends", async () => {
   await using bench = setUp({ batch: { maxSize: 3 } });
   const { collector, timers, exporter } = bench;
   bench.end(7);
@@ -131,7 +131,7 @@ Deno.test("exporter sends as soon as a batch is full, but not while a trace ends
   assertEquals(exporter.stats.queued, 1);
 });
 
-Deno.test("exporter keeps the path of its URL", async () => {
+Deno.test("The exporter keeps the path of its URL", async () => {
   await using collector = new FakeCollector();
   const exporter = createOTLPExporter({
     url: `${collector.url}/otlp/traces?tenant=1`,
@@ -146,7 +146,7 @@ Deno.test("exporter keeps the path of its URL", async () => {
   );
 });
 
-Deno.test("exporter compresses if configured", async () => {
+Deno.test("The exporter compresses if configured", async () => {
   await using bench = setUp({ gzip: true });
   bench.end(20);
   assert(await bench.exporter.flush());
@@ -155,7 +155,7 @@ Deno.test("exporter compresses if configured", async () => {
   assertEquals(bench.collector.traceCount, 20);
 });
 
-Deno.test("exporter retries the same traces with doubling delays", async () => {
+Deno.test("The exporter retries the same traces with doubling delays", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503), answer(429), answer(502), answer(504));
@@ -169,7 +169,7 @@ Deno.test("exporter retries the same traces with doubling delays", async () => {
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter waits as long as Retry-After says, in seconds or until a date", async () => {
+Deno.test("The exporter waits as long as Retry-After says, in seconds or until a date", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   const date = new Date(timers.now() + 5000 + 7000 + 20_000).toUTCString();
@@ -186,7 +186,7 @@ Deno.test("exporter waits as long as Retry-After says, in seconds or until a dat
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter doesn't retry after a permanent error", async () => {
+Deno.test("The exporter doesn't retry after a permanent error", async () => {
   for (const status of [400, 401, 404, 413, 500]) {
     await using bench = setUp();
     bench.collector.answers.push(answer(status));
@@ -198,7 +198,7 @@ Deno.test("exporter doesn't retry after a permanent error", async () => {
   }
 });
 
-Deno.test("exporter gives up after the sixth attempt and continues with the next batch", async () => {
+Deno.test("The exporter gives up after the sixth attempt and continues with the next batch", async () => {
   await using bench = setUp({ batch: { maxSize: 1, maxInFlight: 1 } });
   const { collector, timers, exporter } = bench;
   const bad = () => new Response(null, { status: 503 });
@@ -218,7 +218,7 @@ Deno.test("exporter gives up after the sixth attempt and continues with the next
   assertEquals(exporter.stats, stats({ exported: 1, unavailable: 1 }));
 });
 
-Deno.test("exporter retries if nothing listens, and reports no secret", async () => {
+Deno.test("The exporter retries if nothing listens, and reports no secret", async () => {
   const port = freePort();
   const timers = new FakeTimers();
   const errors: string[] = [];
@@ -249,7 +249,7 @@ Deno.test("exporter retries if nothing listens, and reports no secret", async ()
   assertEquals(exporter.stats.dropped, 1);
 });
 
-Deno.test("exporter reports an outage once, and the next one again", async () => {
+Deno.test("The exporter reports an outage once, and the next one again", async () => {
   await using bench = setUp();
   const { collector, timers, exporter, errors } = bench;
   for (let outage = 1; outage <= 2; outage++) {
@@ -268,7 +268,7 @@ Deno.test("exporter reports an outage once, and the next one again", async () =>
   );
 });
 
-Deno.test("exporter says what to check if its settings are wrong", async () => {
+Deno.test("The exporter says what to check if its settings are wrong", async () => {
   for (
     const [status, advice] of [
       [401, "check the key in headers"],
@@ -286,7 +286,7 @@ Deno.test("exporter says what to check if its settings are wrong", async () => {
   }
 });
 
-Deno.test("exporter names the port of OTLP over HTTP if it fails at the one of gRPC", async () => {
+Deno.test("The exporter names the port of OTLP over HTTP if it fails at the one of gRPC", async () => {
   let attempts = 0;
   await using bench = setUp({
     url: "http://localhost:4317",
@@ -302,7 +302,7 @@ Deno.test("exporter names the port of OTLP over HTTP if it fails at the one of g
   ]);
 });
 
-Deno.test("exporter survives an error handler that throws", async () => {
+Deno.test("The exporter survives an error handler that throws", async () => {
   await using bench = setUp({
     onError() {
       throw new Error("reporter");
@@ -314,7 +314,7 @@ Deno.test("exporter survives an error handler that throws", async () => {
   assertEquals(bench.exporter.stats.failed, 1);
 });
 
-Deno.test("exporter drops and counts traces that don't fit into the queue", async () => {
+Deno.test("The exporter drops and counts traces that don't fit into the queue", async () => {
   await using bench = setUp({ batch: { maxQueue: 3 } });
   bench.end(5);
   assertEquals(bench.exporter.stats, stats({ queued: 3, queueFull: 2 }));
@@ -323,7 +323,7 @@ Deno.test("exporter drops and counts traces that don't fit into the queue", asyn
   assertEquals(bench.collector.traceCount, 3);
 });
 
-Deno.test("exporter waits ten seconds for a response", async () => {
+Deno.test("The exporter waits ten seconds for a response", async () => {
   await using bench = setUp();
   const { collector, timers, exporter, errors } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
@@ -340,7 +340,7 @@ Deno.test("exporter waits ten seconds for a response", async () => {
   resolve(new Response());
 });
 
-Deno.test("exporter counts traces that got no response six times", async () => {
+Deno.test("The exporter counts traces that got no response six times", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
@@ -357,7 +357,7 @@ Deno.test("exporter counts traces that got no response six times", async () => {
   resolve(new Response());
 });
 
-Deno.test("exporter bounds the spans of the traces that wait", async () => {
+Deno.test("The exporter bounds the spans of the traces that wait", async () => {
   await using bench = setUp({ batch: { maxQueueSpans: 10 } });
   const { exporter, tracer, collector } = bench;
   const end = (name: string, spans: number) =>
@@ -378,7 +378,7 @@ Deno.test("exporter bounds the spans of the traces that wait", async () => {
   assertEquals(exporter.stats, stats({ exported: 4, queueFull: 2 }));
 });
 
-Deno.test("exporter reports a partial success, and doesn't retry it", async () => {
+Deno.test("The exporter reports a partial success, and doesn't retry it", async () => {
   await using bench = setUp();
   bench.collector.answers.push(() =>
     Response.json({ partialSuccess: { rejectedSpans: "3" } })
@@ -391,7 +391,7 @@ Deno.test("exporter reports a partial success, and doesn't retry it", async () =
   assertEquals([exported, rejectedSpans], [1, 3]);
 });
 
-Deno.test("exporter doesn't follow redirects, which would pass on its headers", async () => {
+Deno.test("The exporter doesn't follow redirects, which would pass on its headers", async () => {
   await using bench = setUp();
   await using other = new FakeCollector();
   bench.collector.answers.push(
@@ -403,7 +403,7 @@ Deno.test("exporter doesn't follow redirects, which would pass on its headers", 
   assertEquals(bench.exporter.stats.failed, 1);
 });
 
-Deno.test("exporter includes browser spans that arrive while their trace waits", async () => {
+Deno.test("The exporter includes browser spans that arrive while their trace waits", async () => {
   await using bench = setUp();
   const { tracer, exporter, collector } = bench;
   const span = tracer.startTrace("GET /", "request");
@@ -566,7 +566,7 @@ Deno.test("createOTLPExporter() rejects invalid options and repeats no secret", 
   }
 });
 
-Deno.test("exporter uses the global fetch at the time of sending", async () => {
+Deno.test("The exporter uses the global fetch at the time of sending", async () => {
   const { fetch } = globalThis;
   const url = "http://localhost:4318/v1/traces";
   const exporter = createOTLPExporter({ url });
@@ -587,7 +587,7 @@ Deno.test("exporter uses the global fetch at the time of sending", async () => {
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter survives a trace that can't be encoded, and long responses", async () => {
+Deno.test("The exporter survives a trace that can't be encoded, and long responses", async () => {
   await using bench = setUp();
   const { collector, exporter, errors } = bench;
   collector.answers.push(() => new Response("x".repeat(1_000_000)));
@@ -607,7 +607,7 @@ Deno.test("exporter survives a trace that can't be encoded, and long responses",
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter yields while it encodes a large batch, so that requests are served", async () => {
+Deno.test("The exporter yields while it encodes a large batch, so that requests are served", async () => {
   let isServed = false;
   let wasServed: boolean | undefined;
   await using bench = setUp({
@@ -624,7 +624,7 @@ Deno.test("exporter yields while it encodes a large batch, so that requests are 
   assertEquals(wasServed, true, "before it was sent");
 });
 
-Deno.test("exporter takes the status as the result, whatever happens to the body", async () => {
+Deno.test("The exporter takes the status as the result, whatever happens to the body", async () => {
   const broken = () =>
     new ReadableStream({
       pull: (controller) => controller.error(new Error("cut off")),
@@ -642,7 +642,7 @@ Deno.test("exporter takes the status as the result, whatever happens to the body
   }
 });
 
-Deno.test("exporter retries whatever a custom fetch throws", async () => {
+Deno.test("The exporter retries whatever a custom fetch throws", async () => {
   let calls = 0;
   await using bench = setUp({
     fetch: (input, init) =>
@@ -657,7 +657,7 @@ Deno.test("exporter retries whatever a custom fetch throws", async () => {
   assertStringIncludes(bench.errors[0]!, "the request failed");
 });
 
-Deno.test("exporter splits a batch that is too large for one request", async () => {
+Deno.test("The exporter splits a batch that is too large for one request", async () => {
   await using bench = setUp({ batch: { maxSize: 20 } });
   const { collector, exporter, tracer } = bench;
   // About half a MiB each; the second request is refused.
@@ -684,7 +684,7 @@ Deno.test("exporter splits a batch that is too large for one request", async () 
   assertEquals([exported, failed, queued], [20 - counts[1]!, counts[1]!, 0]);
 });
 
-Deno.test("exporter sends a single trace that is too large anyway", async () => {
+Deno.test("The exporter sends a single trace that is too large anyway", async () => {
   await using bench = setUp({ batch: { maxSize: 3 } });
   const { collector, exporter } = bench;
   const tracer = createTracer({ maxSpansPerTrace: 5000 });
@@ -708,7 +708,7 @@ Deno.test("exporter sends a single trace that is too large anyway", async () => 
   assertEquals(exporter.stats.exported, 3);
 });
 
-Deno.test("exporter describes the service as configured", async () => {
+Deno.test("The exporter describes the service as configured", async () => {
   await using bench = setUp({
     serviceName: "atlas",
     resource: {

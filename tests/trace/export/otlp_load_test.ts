@@ -56,7 +56,7 @@ async function endTraces(
   }
 }
 
-Deno.test("exporter loses none of 2,000 traces a second to a collector that answers in 100 ms", async () => {
+Deno.test("The exporter loses none of 2,000 traces a second to a collector that answers in 100 ms", async () => {
   await using collector = await startCollector("100");
   const tracer = createTracer({ maxTraces: 10 });
   const exporter = createOTLPExporter({ url: collector.url });
@@ -71,7 +71,7 @@ Deno.test("exporter loses none of 2,000 traces a second to a collector that answ
   assert(atOnce <= 8, `${atOnce} requests at a time`);
 });
 
-Deno.test("exporter sends other batches while some are retried, and loses none", async () => {
+Deno.test("The exporter sends other batches while some are retried, and loses none", async () => {
   // Rejects every fourth request, and accepts its retry.
   await using collector = await startCollector("20", "4");
   const tracer = createTracer({ maxTraces: 10 });
@@ -90,7 +90,7 @@ Deno.test("exporter sends other batches while some are retried, and loses none",
   assert(errors.length > 0);
 });
 
-Deno.test("exporter counts each trace once while a collector is overloaded", async () => {
+Deno.test("The exporter counts each trace once while a collector is overloaded", async () => {
   await using collector = await startCollector("100");
   const tracer = createTracer({ maxTraces: 10 });
   const exporter = createOTLPExporter({

@@ -163,7 +163,7 @@ Deno.test("base64 is the same with and without the engine's own functions", asyn
   assertEquals(bytes, Uint8Array.fromBase64(text));
 });
 
-Deno.test("packed traces number layers and statuses as existing files do", () => {
+Deno.test("Packed traces number layers and statuses as existing files do", () => {
   assertEquals(
     LAYERS.join(),
     "request,routing,data,forms,signals,rpc,database,auth,islands,build,errors,custom",

@@ -18,7 +18,7 @@ function driverOf(connection: EventTarget) {
   });
 }
 
-Deno.test("spans in a driver's callback belong to the request that made the query", async () => {
+Deno.test("Spans in a driver's callback belong to the request that made the query", async () => {
   const connection = new EventTarget();
   const driver = driverOf(connection);
   const tracer = createTracer();
@@ -44,7 +44,7 @@ Deno.test("spans in a driver's callback belong to the request that made the quer
   );
 });
 
-Deno.test("a callback driver that throws synchronously fails the span of its query", () => {
+Deno.test("A callback driver that throws synchronously fails the span of its query", () => {
   const driver = tracedAdapter({
     query(_text: string, _callback: Callback): void {
       throw new TypeError("The pool is closed");
@@ -63,7 +63,7 @@ Deno.test("a callback driver that throws synchronously fails the span of its que
   assertEquals(span.attributes["error.type"], "TypeError");
 });
 
-Deno.test("an error thrown by a callback that is called synchronously isn't a failure of the query", () => {
+Deno.test("An error thrown by a callback that is called synchronously isn't a failure of the query", () => {
   const driver = tracedAdapter({
     query: (_text: string, callback: Callback) => callback(null, []),
   });

@@ -207,7 +207,7 @@ for (const [name, wrap, expected] of WRAPPERS) {
   });
 }
 
-Deno.test("spans created in a wrapped function are below its span", () => {
+Deno.test("Spans created in a wrapped function are below its span", () => {
   const tracer = createTracer();
   tracer.withSpan(
     "root",
@@ -367,7 +367,7 @@ Deno.test("traceQuery() counts the rows of an array, sync and async", async () =
   }
 });
 
-Deno.test("a query's span has attributes from its text: operation, table, and whether it only reads", async () => {
+Deno.test("A query's span has attributes from its text: operation, table, and whether it only reads", async () => {
   const cases: [string, string, string | undefined, boolean][] = [
     ["select 1", "SELECT", undefined, true],
     ["  \n\tSELECT * FROM country", "SELECT", "country", true],
@@ -413,7 +413,7 @@ Deno.test("a query's span has attributes from its text: operation, table, and wh
   }
 });
 
-Deno.test("a long or malicious query text is parsed quickly", async () => {
+Deno.test("A long or malicious query text is parsed quickly", async () => {
   for (
     const text of [
       "SELECT ".repeat(200_000),
@@ -513,7 +513,7 @@ Deno.test("withErrorCapture() treats a thrown Response as a response", async () 
   assertEquals(span.status, "ok");
 });
 
-Deno.test("functions that only record something do nothing outside a trace", () => {
+Deno.test("Functions that only record something do nothing outside a trace", () => {
   // None of them throws without a span.
   recordRouteMatch("/");
   recordLoaderMetrics({ items: 1 });

@@ -112,7 +112,7 @@ Deno.test("node:sqlite: the span of an iteration lasts until its end and counts 
   );
 });
 
-Deno.test("an iteration that fails halfway is recorded as an error", async () => {
+Deno.test("An iteration that fails halfway is recorded as an error", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) => ({
       *iterate() {
@@ -132,7 +132,7 @@ Deno.test("an iteration that fails halfway is recorded as an error", async () =>
   assertEquals(spans[0]?.attributes["db.response.returned_rows"], 1);
 });
 
-Deno.test("an iterator of promises is returned unchanged", async () => {
+Deno.test("An iterator of promises is returned unchanged", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) => ({
       async *iterate() {
@@ -149,7 +149,7 @@ Deno.test("an iterator of promises is returned unchanged", async () => {
   });
 });
 
-Deno.test("without a trace, the driver is unchanged, iterators included", () => {
+Deno.test("Without a trace, the driver is unchanged, iterators included", () => {
   const database = tracedAdapter(sqlite());
   const statement = database.prepare("SELECT code FROM country ORDER BY code");
   assertEquals(statement.all().map((row) => row.code), ["de", "fr"]);
@@ -158,7 +158,7 @@ Deno.test("without a trace, the driver is unchanged, iterators included", () => 
   database.close();
 });
 
-Deno.test("a promise driver is traced until it settles, with text or { text } or { sql }", async () => {
+Deno.test("A promise driver is traced until it settles, with text or { text } or { sql }", async () => {
   const calls: unknown[][] = [];
   const adapter = tracedAdapter({
     async query(...args: unknown[]) {
@@ -187,7 +187,7 @@ Deno.test("a promise driver is traced until it settles, with text or { text } or
   assert(!JSON.stringify(spans).includes("fail"));
 });
 
-Deno.test("a callback driver is traced until it calls back, even if its result throws when awaited", async () => {
+Deno.test("A callback driver is traced until it calls back, even if its result throws when awaited", async () => {
   // As in mysql2: the result of `query` has a `then` that throws.
   const result = {
     then() {
@@ -225,7 +225,7 @@ Deno.test("a callback driver is traced until it calls back, even if its result t
   assertEquals(spans.map(({ status }) => status), ["ok", "error"]);
 });
 
-Deno.test("queries of a client from a pool are traced, and its other members work", async () => {
+Deno.test("Queries of a client from a pool are traced, and its other members work", async () => {
   class Client {
     #released = false;
     query(_text: string) {
@@ -256,7 +256,7 @@ Deno.test("queries of a client from a pool are traced, and its other members wor
   ]);
 });
 
-Deno.test("a transaction with a function is a span around the queries of its client", async () => {
+Deno.test("A transaction with a function is a span around the queries of its client", async () => {
   const client = { query: (_text: string) => Promise.resolve([1]) };
   const adapter = tracedAdapter({
     async transaction<T>(fn: (tx: typeof client) => Promise<T>): Promise<T> {
@@ -310,7 +310,7 @@ Deno.test("better-sqlite3: a transaction runs when its function is called, also 
   await Promise.resolve();
 });
 
-Deno.test("a returned transaction, as in libSQL, is traced", async () => {
+Deno.test("A returned transaction, as in libSQL, is traced", async () => {
   const adapter = tracedAdapter({
     transaction: (_mode: string) =>
       Promise.resolve({
@@ -326,7 +326,7 @@ Deno.test("a returned transaction, as in libSQL, is traced", async () => {
   assertEquals(summary(spans), [["db.execute", "DELETE FROM a", 0]]);
 });
 
-Deno.test("arguments that aren't queries are passed on", async () => {
+Deno.test("Arguments that aren't queries are passed on", async () => {
   const compiled = { handle: 1 };
   const driver = {
     prepare: (query: unknown) => typeof query === "string" ? null : query,
@@ -349,7 +349,7 @@ Deno.test("arguments that aren't queries are passed on", async () => {
   assertEquals(spans.map(({ name }) => name), ["db.transaction"]);
 });
 
-Deno.test("a query run through a chained statement is traced", async () => {
+Deno.test("A query run through a chained statement is traced", async () => {
   class Statement {
     plucked = false;
     pluck(): this {
@@ -387,7 +387,7 @@ Deno.test("a query run through a chained statement is traced", async () => {
   ]);
 });
 
-Deno.test("a statement from a promise is traced", async () => {
+Deno.test("A statement from a promise is traced", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) =>
       Promise.resolve({ all: () => Promise.resolve([1, 2]) }),
@@ -399,7 +399,7 @@ Deno.test("a statement from a promise is traced", async () => {
   assertEquals(summary(spans), [["db.query", "SELECT 1", 2]]);
 });
 
-Deno.test("properties can be read and set, and methods keep their this", () => {
+Deno.test("Properties can be read and set, and methods keep their this", () => {
   class Driver {
     #secret = 7;
     open = true;
@@ -432,7 +432,7 @@ Deno.test("properties can be read and set, and methods keep their this", () => {
   assertEquals(query("SELECT 1"), [8]);
 });
 
-Deno.test("a method replaced on the driver or on the proxy is the one that runs", () => {
+Deno.test("A method replaced on the driver or on the proxy is the one that runs", () => {
   const original = { query: (_text: string) => 1 };
   const adapter = tracedAdapter(original);
   assertEquals(adapter.query("SELECT 1"), 1);
@@ -442,7 +442,7 @@ Deno.test("a method replaced on the driver or on the proxy is the one that runs"
   assertEquals(adapter.query("SELECT 1"), 3);
 });
 
-Deno.test("frozen drivers work, but can't be traced", async () => {
+Deno.test("Frozen drivers work, but can't be traced", async () => {
   const adapter = tracedAdapter(
     Object.freeze({ query: (_text: string) => [1] }),
   );
@@ -452,7 +452,7 @@ Deno.test("frozen drivers work, but can't be traced", async () => {
   assertEquals(spans, []);
 });
 
-Deno.test("functions with members, as in postgres.js, keep them", async () => {
+Deno.test("Functions with members, as in postgres.js, keep them", async () => {
   const sql = Object.assign(
     (parts: TemplateStringsArray, ...values: unknown[]) =>
       Promise.resolve([parts.join("?"), ...values]),
@@ -473,7 +473,7 @@ Deno.test("functions with members, as in postgres.js, keep them", async () => {
   assertEquals(summary(spans), [["db.query", "SELECT 3", 1]]);
 });
 
-Deno.test("classes that are members of a driver can be instantiated", () => {
+Deno.test("Classes that are members of a driver can be instantiated", () => {
   class Pool {
     size: number;
     constructor(size: number) {

@@ -414,7 +414,7 @@ Deno.test("tracedFetch() forwards an incoming tracestate together with its trace
   await app.close();
 });
 
-Deno.test("a redirect forwards traceparent like any header, unless it isn't followed", async () => {
+Deno.test("A redirect forwards traceparent like any header, unless it isn't followed", async () => {
   await using target = echo();
   await using server = echo(() => Response.redirect(`${target.origin}/`));
   const fetch = tracedFetch({ trustedOrigins: [server.origin] });
@@ -432,7 +432,7 @@ Deno.test("a redirect forwards traceparent like any header, unless it isn't foll
   );
 });
 
-Deno.test("an in-process request of a server to itself is below the span of the call", async () => {
+Deno.test("An in-process request of a server to itself is below the span of the call", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),

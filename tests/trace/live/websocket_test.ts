@@ -79,7 +79,7 @@ async function streaming(
   }
 }
 
-Deno.test("a client initially receives at most 16 MiB: the newest traces", async () => {
+Deno.test("A client initially receives at most 16 MiB: the newest traces", async () => {
   await streaming(async ({ url, tracer }) => {
     // Together more than 16 MiB: each trace has as much text as it can hold.
     for (let i = 0; i < 100; i++) {
@@ -106,7 +106,7 @@ Deno.test("a client initially receives at most 16 MiB: the newest traces", async
   });
 });
 
-Deno.test("a client receives the stored traces and then the events", async () => {
+Deno.test("A client receives the stored traces and then the events", async () => {
   await streaming(async ({ url, tracer }) => {
     tracer.startTrace("before").end();
     const client = new Client(url);
@@ -149,7 +149,7 @@ Deno.test("a client receives the stored traces and then the events", async () =>
   });
 });
 
-Deno.test("a client that connects late receives the newest thousand traces, oldest first", async () => {
+Deno.test("A client that connects late receives the newest thousand traces, oldest first", async () => {
   const { tracer } = createTestTracer({ maxTraces: 1_100 });
   for (let i = 0; i < 1_100; i++) tracer.startTrace(`job ${i}`).end();
   await streaming(
@@ -166,7 +166,7 @@ Deno.test("a client that connects late receives the newest thousand traces, olde
   );
 });
 
-Deno.test("a ping is answered with the server's time, so that clocks can be compared", async () => {
+Deno.test("A ping is answered with the server's time, so that clocks can be compared", async () => {
   await streaming(async ({ url }) => {
     const client = new Client(url);
     await client.next();
@@ -180,7 +180,7 @@ Deno.test("a ping is answered with the server's time, so that clocks can be comp
   }, { now: () => EPOCH });
 });
 
-Deno.test("a malformed message is answered with an error, and the connection stays open", async () => {
+Deno.test("A malformed message is answered with an error, and the connection stays open", async () => {
   await streaming(async ({ url, tracer }) => {
     const root = tracer.startTrace("GET /");
     root.end();
@@ -217,7 +217,7 @@ Deno.test("a malformed message is answered with an error, and the connection sta
   });
 });
 
-Deno.test("a message that is too large or binary closes the connection with 1009", async () => {
+Deno.test("A message that is too large or binary closes the connection with 1009", async () => {
   await streaming(async ({ url }) => {
     for (
       const message of [
@@ -235,7 +235,7 @@ Deno.test("a message that is too large or binary closes the connection with 1009
   });
 });
 
-Deno.test("a page of another origin or host name is rejected with 403", async () => {
+Deno.test("A page of another origin or host name is rejected with 403", async () => {
   await streaming(async ({ port }) => {
     for (
       const [host, origin, status] of [
@@ -277,7 +277,7 @@ function upgradeRequest(host: string, origin: string): string {
   ].join("\r\n");
 }
 
-Deno.test("a request without a WebSocket handshake is answered with 426 and Upgrade", async () => {
+Deno.test("A request without a WebSocket handshake is answered with 426 and Upgrade", async () => {
   await streaming(async ({ port }) => {
     const response = await fetch(`http://127.0.0.1:${port}/`);
     assertEquals(response.status, 426);
@@ -286,7 +286,7 @@ Deno.test("a request without a WebSocket handshake is answered with 426 and Upgr
   });
 });
 
-Deno.test("each of many clients receives events, and one that leaves disturbs none", async () => {
+Deno.test("Each of many clients receives events, and one that leaves disturbs none", async () => {
   await streaming(async ({ url, tracer, stream }) => {
     const clients = Array.from({ length: 25 }, () => new Client(url));
     for (const client of clients) await client.next();
@@ -303,7 +303,7 @@ Deno.test("each of many clients receives events, and one that leaves disturbs no
   });
 });
 
-Deno.test("no events are created while no client is connected", async () => {
+Deno.test("No events are created while no client is connected", async () => {
   await streaming(async ({ url, tracer, stream }) => {
     let subscriptions = 0;
     const subscribe = tracer.subscribe.bind(tracer);
@@ -374,7 +374,7 @@ async function* messagesOf(
   }
 }
 
-Deno.test("a client that doesn't read misses events, receives their number, and takes no memory", async () => {
+Deno.test("A client that doesn't read misses events, receives their number, and takes no memory", async () => {
   await streaming(async ({ port, tracer, stream }) => {
     const connection = await Deno.connect({ port });
     await connection.write(new TextEncoder().encode(

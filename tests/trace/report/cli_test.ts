@@ -43,7 +43,7 @@ function request(method: string, path: string, status: number) {
   };
 }
 
-Deno.test("a request is printed as a tree of its spans", () => {
+Deno.test("A request is printed as a tree of its spans", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /countries/fr",
@@ -83,7 +83,7 @@ GET /countries/fr 200 13.5ms
   );
 });
 
-Deno.test("a trace that isn't a request is printed with its name", () => {
+Deno.test("A trace that isn't a request is printed with its name", () => {
   const text = printed((tracer, clock) => {
     tracer.withSpan("build:site", "build", () => {
       clock.advance(1_234.5);
@@ -92,7 +92,7 @@ Deno.test("a trace that isn't a request is printed with its name", () => {
   assertEquals(text, "build:site 1.23s\n");
 });
 
-Deno.test("repeated spans share a line with their count and total time", () => {
+Deno.test("Repeated spans share a line with their count and total time", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /",
@@ -131,7 +131,7 @@ GET / 200 27.0ms
   );
 });
 
-Deno.test("a line with a failure is no wider than the terminal", () => {
+Deno.test("A line with a failure is no wider than the terminal", () => {
   const text = printed((tracer) => {
     const root = tracer.startTrace("GET /", "request");
     const span = root.child("n".repeat(200), "custom");
@@ -144,7 +144,7 @@ Deno.test("a line with a failure is no wider than the terminal", () => {
   assertMatch(line!, /n… SyntaxError: m+…$/);
 });
 
-Deno.test("failures and unfinished spans are marked on their line", () => {
+Deno.test("Failures and unfinished spans are marked on their line", () => {
   const text = printed((tracer) => {
     const root = tracer.startTrace(
       "GET /",
@@ -175,7 +175,7 @@ job 0.00ms RangeError: no
   );
 });
 
-Deno.test("a large trace is printed up to 60 lines, and the rest is counted", () => {
+Deno.test("A large trace is printed up to 60 lines, and the rest is counted", () => {
   const text = printed(
     (tracer) => {
       const root = tracer.startTrace("job", "custom");
@@ -192,7 +192,7 @@ Deno.test("a large trace is printed up to 60 lines, and the rest is counted", ()
   assertEquals(lines[62], "   ! 20 more spans were not recorded");
 });
 
-Deno.test("a trace nested 10,000 spans deep is printed", () => {
+Deno.test("A trace nested 10,000 spans deep is printed", () => {
   const text = printed(
     (tracer) => {
       const root = tracer.startTrace("job", "custom");
@@ -206,7 +206,7 @@ Deno.test("a trace nested 10,000 spans deep is printed", () => {
   assertStringIncludes(text, "   … 9939 more lines\n");
 });
 
-Deno.test("durations have three significant digits", () => {
+Deno.test("Durations have three significant digits", () => {
   const text = printed((tracer, clock) => {
     for (const ms of [0, 0.004, 0.006, 9.994, 10.04, 999.9, 1_000, 65_432]) {
       const span = tracer.startTrace("job");
@@ -227,7 +227,7 @@ Deno.test("durations have three significant digits", () => {
   ]);
 });
 
-Deno.test("long texts are cut to the width of the terminal", () => {
+Deno.test("Long texts are cut to the width of the terminal", () => {
   const text = printed((tracer) => {
     const long = "x".repeat(200);
     const root = tracer.startTrace(
@@ -245,7 +245,7 @@ Deno.test("long texts are cut to the width of the terminal", () => {
   assertMatch(second!, /x…$/);
 });
 
-Deno.test("colours distinguish layers, statuses and durations", () => {
+Deno.test("Colours distinguish layers, statuses and durations", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /",
@@ -265,7 +265,7 @@ Deno.test("colours distinguish layers, statuses and durations", () => {
   );
 });
 
-Deno.test("each class of status has its colour", () => {
+Deno.test("Each class of status has its colour", () => {
   for (const [status, code] of [[204, 32], [302, 36], [404, 33], [503, 31]]) {
     const text = printed((tracer) => {
       const root = request("GET", "/", status!);
@@ -303,7 +303,7 @@ const HOSTILE = [
   "lone\ud800",
 ];
 
-Deno.test("no text from clients or span names reaches the terminal unescaped", () => {
+Deno.test("No text from clients or span names reaches the terminal unescaped", () => {
   for (const evil of HOSTILE) {
     const text = printed((tracer) => {
       const root = tracer.startTrace("x", "request", request(evil, evil, 200));
@@ -330,14 +330,14 @@ Deno.test("no text from clients or span names reaches the terminal unescaped", (
   }
 });
 
-Deno.test("a control character is shown as its code, and a line break as ⏎", () => {
+Deno.test("A control character is shown as its code, and a line break as ⏎", () => {
   const text = printed((tracer) => {
     tracer.startTrace("a\x1bb\u202ec\nd\x07").end();
   });
   assertEquals(text, "a\\x1bb\\u202ec⏎d\\x07 0.00ms\n");
 });
 
-Deno.test("each trace is written at once, so that concurrent ones don't interleave", async () => {
+Deno.test("Each trace is written at once, so that concurrent ones don't interleave", async () => {
   const { tracer } = createTestTracer();
   const parts: string[] = [];
   createCLIReporter(tracer, {
@@ -420,6 +420,6 @@ Deno.test("NO_COLOR takes precedence over FORCE_COLOR, and that over the kind of
   }
 });
 
-Deno.test("a reporter needs no permission", async () => {
+Deno.test("A reporter needs no permission", async () => {
   assertEquals(await printsColor({}, ["--no-prompt"]), false);
 });
