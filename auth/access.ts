@@ -6,7 +6,7 @@ import { RequestAuth } from "./request_auth.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 
 /**
- * The auth of a request.
+ * Returns the auth of a request.
  *
  * @param context The context of the request.
  * @throws {TypeError} If the auth plugin isn't installed, or runs later.
@@ -98,10 +98,10 @@ export function getOAuthUrl(
  * @param provider The id of the provider.
  * @param callback `code`, `state`, `iss` and `error` of the query string, and the
  * redirect URI that was passed to {@linkcode getOAuthUrl}, if any.
- * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser has not begun this
- * sign-in within the last ten minutes, or another issuer answers;
- * `INVALID_CREDENTIALS` if the provider refuses the user, or the user has
- * cancelled; `OAUTH_FAILED` if the provider fails.
+ * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser didn't begin the
+ * sign-in within the last ten minutes. Also if another issuer answers.
+ * @throws {AuthError} `INVALID_CREDENTIALS` if the user or the provider refuses.
+ * @throws {AuthError} `OAUTH_FAILED` if the provider fails.
  */
 export function handleOAuthCallback(
   context: RequestContext,
@@ -127,6 +127,6 @@ export function requestAuthOf(context: RequestContext): RequestAuth {
   const auth = authOf(context);
   if (auth instanceof RequestAuth) return auth;
   throw new TypeError(
-    'Cannot get auth: context.get("auth") must be what the auth plugin has set, received something else',
+    'Cannot get auth: context.get("auth") must be the value that the auth plugin has set, received another one',
   );
 }

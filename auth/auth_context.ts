@@ -39,7 +39,7 @@ export interface AuthContext<
   ): Promise<Session<U>>;
   /**
    * Signs in a user whom the application has checked itself, for example after
-   * sign-up, with a magic link or a passkey. Like {@linkcode signIn}, it ends the
+   * sign-up, with a magic link or a passkey. Like `signIn()`, it ends the
    * old session, calls the callbacks and emits `sign_in`. `signInLimiter` isn't
    * asked.
    *

@@ -5,8 +5,7 @@
  *     providers, API keys   ─┼─► verified session ─► session callback
  *     session cookie        ─┘                     ─► onSessionValidate
  *
- * Nothing is async that doesn't wait: most requests bring a cookie that was
- * verified before.
+ * It stays synchronous where nothing waits. Most cookies were verified before.
  *
  * @module
  */
@@ -100,7 +99,7 @@ function verifySigned(
   source: SignedSource,
 ): AuthResult | Promise<AuthResult> {
   return attempt<AuthResult>(() => sessions.verify(value, source), (error) => {
-    // A socket would stay anonymous when the store is back.
+    // A socket would stay anonymous even after the store is back.
     const isRefused = settings.fallback === "refuse" || headers.has("upgrade");
     if (isRefused || !isA(error, UnavailableError)) throw error;
     return new Unverified(error, source);
@@ -120,7 +119,7 @@ async function verifyUser(
     return new Rejection("invalid_key", "request");
   }
   const session = sessionFromUser(user, provider.id);
-  // It lasts as long as the request, which no clock has to measure.
+  // It ends with the request, so it needs no expiry.
   const iat = Math.floor(now() / 1000);
   const isSentByBrowsers = typeof provider.isSentByBrowsers === "function"
     ? provider.isSentByBrowsers(request)

@@ -26,9 +26,9 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
  * | code | status | cause |
  * | --- | --- | --- |
  * | `UNKNOWN_PROVIDER` | 400 | no provider has this id, or it has no OAuth sign-in |
- * | `INVALID_CREDENTIALS` | 401 | the provider lets nobody in by these |
- * | `OAUTH_STATE_MISMATCH` | 400 | this browser has not begun this sign-in, or too long ago |
- * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or answered nonsense |
+ * | `INVALID_CREDENTIALS` | 401 | the provider refused the credentials |
+ * | `OAUTH_STATE_MISMATCH` | 400 | this browser didn't begin the sign-in, or not recently |
+ * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or its answer is invalid |
  * | `RATE_LIMITED` | 429 | too many failed attempts |
  *
  * The message is safe to send to the client, the cause isn't. Handlers don't
@@ -123,7 +123,7 @@ export function configError(problem: string): TypeError {
   return new TypeError(`Cannot create auth plugin: ${problem}`);
 }
 
-/** Returns the error for wrong credentials. It says nothing more. */
+/** Returns the error for wrong credentials. Its message has no details. */
 export function invalidCredentials(cause?: SignInReason): AuthError {
   return new AuthError(
     "INVALID_CREDENTIALS",

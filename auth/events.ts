@@ -18,11 +18,11 @@ export type RejectionReason =
   | "expired"
   /** The store doesn't know it: signed out, revoked, or evicted. */
   | "revoked"
-  /** `onSessionValidate` said no. */
+  /** `onSessionValidate` refused it. */
   | "refused"
   /** The request has several different cookies of the session's name. */
   | "ambiguous"
-  /** The provider says that the key is not valid. */
+  /** The provider refused the key. */
   | "invalid_key";
 
 /** The reason why a guard refuses a request. */
@@ -69,7 +69,8 @@ type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;
 export type Emit = (event: WithoutTime<AuthEvent>) => void;
 
 /**
- * Creates what reports to the application and, with `debug`, to the console.
+ * Creates the function that reports events to the application and, with
+ * `debug`, to the console.
  *
  * @param options `now` is the clock, in milliseconds.
  */
@@ -82,7 +83,7 @@ export function createEmit(options: {
   if (!debug && onEvent === undefined) return () => {};
   return async (event) => {
     const { type, ...rest } = event;
-    // Text of clients must neither act on a terminal nor look like a log line.
+    // A client's text must not control the terminal or look like a log line.
     if (debug) {
       const text = redactText(clip(JSON.stringify(rest), MAX_LOG_TEXT));
       console.log(`[auth] ${type} ${printable(text)}`);

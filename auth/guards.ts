@@ -1,5 +1,5 @@
 /**
- * Guards: fragments of a route's `config` that say who may use it.
+ * Guards: fragments of a route's `config` that decide who may use it.
  *
  * @module
  */

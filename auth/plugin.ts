@@ -36,8 +36,8 @@ export interface SessionInfo {
 }
 
 /**
- * The auth of an app: a plugin for its host, and the functions of this module
- * typed for its users.
+ * Auth for an app: a plugin for its host, and this module's functions typed for
+ * the app's users.
  *
  * @typeParam U The type of the users.
  * @typeParam P The ids of the providers, if they are known.
@@ -55,26 +55,26 @@ export interface AuthPlugin<
    * socket. The caller must set the cookies of `getCookieHeaders()`.
    *
    * @param info The connection. `rateLimitSignIn()` needs its address.
-   * @returns The auth. A promise only if something has to be waited for, unlike
-   * a token that was verified before.
+   * @returns The auth. It is a promise only if the check has to wait, for example
+   * for a store.
    */
   authenticate(
     request: Request,
     info?: ConnectionInfo,
   ): AuthContext<U, P> | Promise<AuthContext<U, P>>;
-  /** Like the function of this name, typed. */
+  /** Returns the auth of a request. */
   getAuth(context: RequestContext): AuthContext<U, P>;
-  /** Like the function of this name, typed. */
+  /** Returns the session of a request, or `null` if it is anonymous. */
   getSession(context: RequestContext): Session<U> | null;
-  /** Like the function of this name, typed. */
+  /** Returns the user of a request, or `null` if it is anonymous. */
   getUser(context: RequestContext): U | null;
-  /** Like the function of this name, typed. */
+  /** Wraps a loader or an action, so that it requires a signed-in user. */
   withAuth<T>(
     handler: (args: AuthorizedArgs<U, P>) => T | Promise<T>,
     options?: WithAuthOptions,
   ): (args: RouteArgs) => Promise<T>;
   /**
-   * The sessions of a user, the oldest first.
+   * Returns the sessions of a user, oldest first.
    *
    * @throws {TypeError} With the strategy `jwt`, which keeps none.
    */
@@ -99,7 +99,7 @@ export interface AuthPlugin<
 }
 
 /**
- * Creates the auth of an app.
+ * Creates the auth plugin of an app.
  *
  * @typeParam U The type of the users that the providers return.
  * @typeParam P The ids of the providers. They are inferred, so that a misspelled
@@ -191,7 +191,7 @@ export function createAuthPlugin<
       return await withCookies(auth, next);
     },
     authenticate(request, info) {
-      // The caller gets the user, so the response is personal from here on.
+      // The caller gets the user, so the response is personal.
       markPersonal();
       return whenDone(authFor(request, info), (auth) => {
         auth.ask();

@@ -50,7 +50,7 @@ const CONFIG: OptionRules<AuthConfig> = {
   debug: aBoolean,
   onEvent: aFunction,
   signInLimiter: withMethods(
-    "a limiter, as rateLimitSignIn() makes one",
+    "a limiter, such as rateLimitSignIn()",
     "check",
     "succeeded",
   ),
@@ -69,7 +69,7 @@ const SESSION: OptionRules<SessionConfig> = {
   issuer: aNonEmptyString,
   audience: aNonEmptyString,
   store: withMethods(
-    "a store, as createRedisSessionStore() makes one",
+    "a store, such as createRedisSessionStore()",
     "get",
     "set",
     "delete",

@@ -87,7 +87,7 @@ export function findProvider(
   throw new AuthError(
     "UNKNOWN_PROVIDER",
     typeof id === "string"
-      ? `There is no provider ${JSON.stringify(id.slice(0, MAX_ID))}`
+      ? `Unknown provider ${JSON.stringify(id.slice(0, MAX_ID))}`
       : "The id of a provider must be a string",
   );
 }

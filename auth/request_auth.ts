@@ -165,7 +165,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     return observe(spanName, "auth", async (span) => {
       this.ask();
       try {
-        // Otherwise the old session would go on.
+        // Otherwise the old session would continue.
         this.demandVerified();
         const named = provider !== undefined && providers.has(provider);
         if (named) span?.setAttribute("app.auth.provider", provider);
@@ -174,7 +174,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
         try {
           await this.#replace(begun);
         } catch (error) {
-          // Nobody will have the session, so it must not take up the store.
+          // Nobody gets this session, so the store needn't keep it.
           await sessions.end(begun);
           throw error;
         }
@@ -196,7 +196,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     do {
       old = this.verified;
       await this.#end(old);
-      // Meanwhile the same request may have signed in another time.
+      // The same request may have signed in again meanwhile.
     } while (this.verified !== old);
     this.become(verified);
   }
@@ -223,7 +223,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
       try {
         await callbacks.onSignOut?.(session);
       } catch (error) {
-        // Thrown on, it would cost the response that removes the cookie.
+        // Rethrowing would lose the response that removes the cookie.
         console.error(
           "onSignOut of the auth plugin failed:",
           printableError(error),
@@ -242,7 +242,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     const renewed = await sessions.refresh(old);
     if (renewed === old || this.verified !== old) return this.session;
     const verified = renewed && await callSession(callbacks, renewed);
-    // Meanwhile the request may have signed out, or in as somebody else.
+    // The request may have signed out, or in as another user, meanwhile.
     if (this.verified !== old) return this.session;
     this.become(verified);
     if (old.credentialSource === "cookie") {

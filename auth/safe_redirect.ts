@@ -2,10 +2,10 @@
 export const SAFE_REDIRECT = 'a path such as "/sign-in" or an http(s) URL';
 
 /**
- * Whether a `Location` leads where it seems to: to a path of this server, or
- * openly to another one. Browsers read `\` as `/` and drop tabs and line breaks
- * (URL Standard, section 4.4), so `/\evil.example` and `/<tab>/evil.example`
- * are other servers in disguise, as is `//evil.example`.
+ * Whether a `Location` is a path of this server, or an absolute http(s) URL.
+ * Browsers read `\` as `/` and drop tabs and line breaks (URL Standard, section
+ * 4.4). So `/\evil.example`, `/<tab>/evil.example` and `//evil.example` lead to
+ * another server, and are refused.
  */
 export function isSafeRedirect(location: unknown): location is string {
   if (typeof location !== "string" || !/^[\x21-\x7e]+$/.test(location)) {
@@ -18,8 +18,8 @@ export function isSafeRedirect(location: unknown): location is string {
 }
 
 /**
- * Whether it stays on this server, also for whoever takes the dots out of it
- * and follows what is left: `/.//evil.example` then leads elsewhere.
+ * Whether a path stays on this server, also after its dot segments have been
+ * removed. `/.//evil.example` doesn't.
  */
 function isPath(location: string): boolean {
   if (location.startsWith("//")) return false;
@@ -27,11 +27,11 @@ function isPath(location: string): boolean {
 }
 
 /**
- * The path to go on to, as a sign-in page gets it in its address: what the
- * visitor wanted, if that is a path of this server.
+ * Returns the path to redirect to, for example after a sign-in. It protects from
+ * open redirects: only a path of this server is returned, otherwise the fallback.
  *
- * @param wanted A path that came with a request; anything at all.
- * @param fallback The path to go to otherwise. Default `/`.
+ * @param wanted An untrusted value, such as a query parameter.
+ * @param fallback The path otherwise. Default: `/`.
  *
  * @example
  * ```ts

@@ -117,7 +117,7 @@ export function joinNames(
 }
 
 /**
- * Marks a request as refused by a guard, in its scope and in those of hosts
+ * Marks a request as refused by a guard, in its scope and in the scopes of hosts
  * around that handle the same request. All scopes around store the form of the
  * refusal, because a host may pass it on under another URL.
  */

@@ -150,7 +150,7 @@ const AUTH: Case[] = [
     what: "createAuthPlugin()",
     options: { session, providers: [], debug: false },
     names:
-      "secret, sessionDuration, providers, session, callbacks, cookie, debug, onEvent, signInLimiter, address, trustedOrigins, now",
+      "secret, sessionDuration, providers, oauthRoutes, session, callbacks, cookie, debug, onEvent, signInLimiter, address, trustedOrigins, now",
   },
   {
     ...plugin,
@@ -159,6 +159,17 @@ const AUTH: Case[] = [
     at: "session",
     names:
       "secret, strategy, maxAge, updateAge, absoluteMaxAge, clockTolerance, issuer, audience, store, fallback",
+  },
+  {
+    ...plugin,
+    what: "oauthRoutes of createAuthPlugin()",
+    options: {
+      session,
+      providers: [auth.github({ clientId: "id", clientSecret: "secret" })],
+      oauthRoutes: { path: "/in" },
+    },
+    at: "oauthRoutes",
+    names: "path, origin, home, onError",
   },
   {
     ...plugin,
@@ -310,7 +321,7 @@ const AUTH: Case[] = [
   {
     what: "needsRehash()",
     options: { ln: 10 },
-    cannot: "Cannot tell whether a password needs a new hash: ",
+    cannot: "Cannot check whether a password needs a new hash: ",
     names: "ln, r, p",
     call: (options) =>
       auth.needsRehash(

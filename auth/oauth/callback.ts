@@ -58,11 +58,13 @@ export function errorOfCallback(
 ): AuthError | undefined {
   if (error === undefined || error === null) return undefined;
   const description = error_description ?? undefined;
-  const told = description === undefined
+  const details = description === undefined
     ? ""
     : ` (${errorText(description, secrets, MAX_DESCRIPTION)})`;
   const reason = new SignInReason(
-    `the provider answered with the error ${errorText(error, secrets)}${told}`,
+    `the provider answered with the error ${
+      errorText(error, secrets)
+    }${details}`,
   );
   return REFUSALS.has(error) ? invalidCredentials(reason) : oauthFailed(reason);
 }

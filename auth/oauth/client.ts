@@ -134,11 +134,13 @@ function readTokens(answer: Record<string, unknown>): OAuthTokens {
   const { access_token: accessToken, token_type: type, scope } = answer;
   // A header with other characters would fail with the token in the message.
   if (typeof accessToken !== "string" || !VISIBLE.test(accessToken)) {
-    throw new ProviderError("the token endpoint gave no usable access_token");
+    throw new ProviderError(
+      "the token endpoint returned no usable access_token",
+    );
   }
   if (String(type ?? "Bearer").toLowerCase() !== "bearer") {
     throw new ProviderError(
-      "the token endpoint gave an access_token that is no bearer token",
+      "the token endpoint returned an access_token that isn't a bearer token",
     );
   }
   const expiresIn = Number(answer["expires_in"] ?? NaN);

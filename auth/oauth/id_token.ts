@@ -34,7 +34,7 @@ export function createIdTokenVerifier(
       );
     }
     if (idToken === undefined) {
-      throw new ProviderError("the token endpoint gave no id_token");
+      throw new ProviderError("the token endpoint returned no id_token");
     }
     // Loaded when first used: importing jose takes 5 ms of a cold start.
     const [{ jwtVerify }, jwks] = await runOutside(() =>

@@ -64,7 +64,7 @@ const anIdInPaths = rule(
 /**
  * Creates two routes for each OAuth provider.
  *
- * @throws {TypeError} If a setting is wrong, or there is no OAuth provider.
+ * @throws {TypeError} If a setting is wrong, or `providers` has no OAuth provider.
  */
 export function createOAuthRoutes(
   providers: Iterable<AuthProvider>,

@@ -85,9 +85,9 @@ export async function hashPassword(
 /**
  * Whether a password matches a hash.
  *
- * For unknown users, pass `null` as the hash. It takes as long as for a wrong
- * password, so that nobody learns who has an account. So do passwords that can't
- * be right, such as one that is too long or not a string.
+ * For unknown users, pass `null` as the hash. The check takes as long as a wrong
+ * password, so that its time doesn't reveal who has an account. Passwords that
+ * can't be right, such as numbers, take as long too.
  *
  * @param password The password as the client sent it.
  * @param hash The result of {@linkcode hashPassword}, or `null` for unknown users.
@@ -161,7 +161,7 @@ export function needsRehash(
   hash: string,
   options: PasswordHashOptions = {},
 ): boolean {
-  const complaint = "Cannot tell whether a password needs a new hash: ";
+  const complaint = "Cannot check whether a password needs a new hash: ";
   const { ln, r, p } = readParameters(options, complaint);
   const { parameters, ...kept } = parseHash(hash, complaint);
   return parameters.ln !== ln || parameters.r !== r || parameters.p !== p ||

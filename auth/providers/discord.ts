@@ -26,7 +26,7 @@ export interface DiscordOptions<Id extends string = string>
   /** The requested scopes. Default: `["identify", "email"]`. */
   readonly scope?: readonly string[];
   /**
-   * The guild whose members can sign in, and nobody else. Discord's pages call it
+   * The only guild whose members can sign in. Discord's pages call it
    * a server. Adds `guilds.members.read` to the scope. Default: everybody can.
    */
   readonly guildId?: string;
@@ -140,7 +140,9 @@ function toProfile(info: Readonly<Record<string, unknown>>): DiscordProfile {
   const id = textOf(info["id"]);
   const username = textOf(info["username"]);
   if (id === undefined || username === undefined) {
-    throw new ProviderError("the user-info endpoint gave no id and username");
+    throw new ProviderError(
+      "the user-info endpoint returned no id and username",
+    );
   }
   const { avatar } = info;
   const hasPicture = SNOWFLAKE.test(id) && typeof avatar === "string" &&

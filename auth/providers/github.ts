@@ -54,7 +54,7 @@ const DEFAULTS = {
 export type GitHubProfile = {
   /** GitHub's number of the user. Unlike the login, it never changes. */
   id: string;
-  /** The user's name; the login, if the user has given none. */
+  /** The user's name, or the login of a user without one. */
   name: string;
   /** The user's primary e-mail address, if it is verified. */
   email?: string | undefined;
@@ -116,7 +116,9 @@ export function presetCodeHost(
     async readProfile(source) {
       const { id, login, name, avatar_url } = source.info;
       if (!Number.isSafeInteger(id) || !textOf(login)) {
-        throw new ProviderError("the user-info endpoint gave no id and login");
+        throw new ProviderError(
+          "the user-info endpoint returned no id and login",
+        );
       }
       const url = new URL(settings.userInfoUrl);
       url.pathname += "/emails";

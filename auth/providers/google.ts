@@ -29,7 +29,7 @@ export interface GoogleOptions<Id extends string = string>
    */
   readonly scope?: readonly string[];
   /**
-   * The organization whose users can sign in, and nobody else, such as
+   * The only organization whose users can sign in, such as
    * `example.com`. It is compared with the claim `hd`, not with the e-mail
    * address. Default: everybody can.
    */
@@ -129,7 +129,7 @@ export function presetIdentity(
       // OpenID Connect Core, section 5.3.2: it may be another user's otherwise.
       if (info["sub"] !== claims["sub"]) {
         throw new ProviderError(
-          "the user-info endpoint told of another user than the id_token",
+          "the user-info endpoint returned another user than the id_token",
         );
       }
       const domain = textOf(claims["hd"]);

@@ -49,7 +49,7 @@ export function mock<U extends BaseUser = User>(
   if (isProduction()) {
     throw providerError(
       "mock",
-      "it lets everybody in, and this is production (or an environment that can't be read, which counts as such)",
+      "it signs everybody in, and this is production (an environment that can't be read counts as production)",
     );
   }
   const { user, session, delay } = readOptions("mock", options, OPTIONS, {

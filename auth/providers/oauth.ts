@@ -58,7 +58,7 @@ export interface OAuthOptions<Id extends string = string>
   /**
    * An endpoint with more claims of the user. Claims of `userInfoUrl` come first,
    * and `email_verified` is left out if it came with another `email`. Without
-   * both endpoints, the claims are those of the id token. Without id token, the
+   * both endpoints, the claims come from the id token. Without id token, the
    * option `profile` is required: it gets an empty object and the tokens.
    */
   readonly profileUrl?: string;
@@ -171,7 +171,7 @@ export function oauth(
     if (!(userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
       throw providerError(
         LABEL,
-        "userInfoUrl, profileUrl or profile must be given, or nobody tells who the user is",
+        "userInfoUrl, profileUrl or profile must be given to identify the user",
       );
     }
   }
@@ -222,7 +222,9 @@ function readIdToken(
 function merge(...profiles: readonly Claims[]): Claims {
   const subjects = profiles.flatMap(({ sub }) => sub === undefined ? [] : sub);
   if (new Set(subjects).size > 1) {
-    throw new ProviderError("the provider's endpoints told of several users");
+    throw new ProviderError(
+      "the provider's endpoints returned different users",
+    );
   }
   const merged: Record<string, unknown> = Object.assign({}, ...profiles);
   const { email_verified: verified, ...rest } = merged;

@@ -101,6 +101,6 @@ export function idOf(value: unknown): string {
   const id = Number.isSafeInteger(value) ? String(value) : textOf(value);
   if (id !== undefined) return id;
   throw new ProviderError(
-    "the provider gave neither sub nor id; say in profile() what the user's id is",
+    "the provider returned neither sub nor id; return the user's id from profile()",
   );
 }

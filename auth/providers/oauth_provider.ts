@@ -196,7 +196,7 @@ export function createOAuthProvider<P>(
       const found = await readProfile(source);
       if (found === null) return null;
       const user = await toUser(profile, found, tokens);
-      return user ?? refuse("profile() has given null");
+      return user ?? refuse("profile() returned null");
     },
   };
 }
@@ -235,7 +235,7 @@ async function toUser<P>(
     const id: unknown = user === null ? "-" : user?.id;
     if (aNonEmptyString.test(id)) return user;
     throw new TypeError(
-      `Cannot sign in: profile() must give a user whose id is a non-empty string, received ${
+      `Cannot sign in: profile() must return a user whose id is a non-empty string, received ${
         show(id)
       }`,
     );

@@ -32,7 +32,7 @@ export function sessionFromUser(
     "id",
     provider === undefined
       ? "of the user"
-      : `of the user that provider ${JSON.stringify(provider)} gave`,
+      : `of the user that provider ${JSON.stringify(provider)} returned`,
   );
   const { id: userId, email, name, roles } = user;
   const claims: Record<string, unknown> = {};

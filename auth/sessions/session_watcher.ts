@@ -1,12 +1,13 @@
 /**
- * Notices when sessions end that code goes on with after their requests.
+ * Notices when sessions end that are still in use after their requests, for
+ * example by a subscription.
  *
  * ```
  *   store.onEnded(ids) ──┐
  *   expiry ──────────────┼─► read the record ─► callbacks ─► roles
  *   every 500 ms ¹ ──────┘
  *
- *   ¹ if the store can't tell, or has just failed
+ *   ¹ if the store has no `onEnded`, or has just failed
  * ```
  *
  * While the store fails, sessions go on until the expiry that is known.
@@ -40,7 +41,7 @@ export interface SessionWatcherOptions {
 const INTERVAL = 500;
 /** Time after which a session is read without notice, in milliseconds. */
 const LOOK_AGAIN = 30_000;
-/** A subscription trusts a read that is no older, in milliseconds. */
+/** Maximum age of a read that a subscription trusts, in milliseconds. */
 const FRESH = 1_000;
 /** Maximum reads at a time, so that requests don't wait behind thousands. */
 const MAX_READS = 64;
@@ -159,7 +160,7 @@ export class SessionWatcher {
         }
       });
     } catch {
-      // A store that can't tell is asked.
+      // Without notices, the store is polled.
     }
   }
 

@@ -267,7 +267,7 @@ async function touch(
   record: SessionRecord,
 ): Promise<boolean> {
   if (store.touch !== undefined) return await store.touch(record);
-  // A store without types may give `null`.
+  // An untyped store may return `null`.
   if ((await store.get(record.id) ?? undefined) === undefined) return false;
   await store.set(record);
   return true;

@@ -161,7 +161,7 @@ export function createVerifySession(
   /** Returns the record of a session, or the reason why it can't be used. */
   function checkRecord(
     id: string,
-    // A store without types may give `null`.
+    // An untyped store may return `null`.
     record: SessionRecord | null | undefined,
     owner: string | undefined,
   ): SessionRecord | RejectionReason {

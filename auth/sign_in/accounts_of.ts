@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The fields in which credentials commonly name an account. */
+/** The fields that commonly name an account in credentials. */
 const FIELDS = [
   "email",
   "username",

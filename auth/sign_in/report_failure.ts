@@ -29,7 +29,7 @@ export function reportFailure(
     ...(reason === undefined ? {} : { reason }),
   });
   if (code === "OAUTH_FAILED") {
-    // The answer doesn't say why, so without this line nobody would know.
+    // The response hides the reason, so it must be in the log.
     console.error(
       "Sign-in with provider %s failed:",
       provider,

@@ -43,7 +43,7 @@ export class KvEndings {
   /** When that was, in milliseconds. */
   #time = 0;
 
-  /** Creates one that reads nothing before somebody listens. */
+  /** Creates one that reads nothing until there is a listener. */
   constructor(options: KvEndingsOptions) {
     this.#options = options;
     this.#key = [...options.prefix, "ended"];

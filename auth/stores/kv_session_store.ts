@@ -62,7 +62,7 @@ export interface KvSessionStoreOptions {
 }
 
 const OPTIONS: OptionRules<KvSessionStoreOptions> = {
-  kv: required(withMethods("what Deno.openKv() gives", "atomic")),
+  kv: required(withMethods("a database of Deno.openKv()", "atomic")),
   prefix: rule("a key of Deno KV", Array.isArray),
   interval: aTimeout("seconds"),
   timeout: aTimeout("seconds"),

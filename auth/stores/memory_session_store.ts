@@ -7,8 +7,8 @@
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * No timer is needed. Nobody uses expired sessions, so they move to the old end
- * of the list. New sessions drop them there.
+ * No timer is needed. Expired sessions aren't used, so they move to the old end
+ * of the list, where new sessions drop them.
  *
  * @module
  */
@@ -57,7 +57,7 @@ export interface MemorySessionStore extends SessionStore {
   touch(record: SessionRecord): boolean;
   /** Drops a session. */
   delete(id: string): void;
-  /** Drops all sessions that a user has now, and gives their number. */
+  /** Drops all sessions of a user, and returns their number. */
   deleteByUser(userId: string): number;
   /** The sessions of a user that are not expired, the oldest first. */
   listByUser(userId: string): readonly SessionRecord[];

@@ -40,7 +40,7 @@ export interface PostgresSessionStoreOptions extends PostgresPoolOptions {
   readonly name?: string;
   /**
    * Whether the store listens to notifications of ended sessions. They need a connection of
-   * their own, which some poolers can't give. Without them, the plugin asks for
+   * their own, which some poolers don't support. Without them, the plugin asks for
    * the watched sessions twice a second. Default `true`.
    */
   readonly notifications?: boolean;

@@ -20,8 +20,8 @@ export interface SessionNoticesOptions {
 }
 
 /**
- * Hears which sessions have ended, over a connection of its own. It is open while
- * somebody listens.
+ * Receives the ids of ended sessions over a connection of its own, which is open
+ * while there are listeners.
  */
 export class SessionNotices {
   readonly #options: SessionNoticesOptions;

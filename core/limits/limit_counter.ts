@@ -58,7 +58,7 @@ export interface SharedRateLimitOptions {
 /** The rules of {@linkcode SharedRateLimitOptions}. */
 export const SHARED_RATE_LIMIT_OPTIONS: OptionRules<SharedRateLimitOptions> = {
   store: withMethods(
-    "a store of rate limits, as createRedisRateLimitStore() makes one",
+    "a rate limit store, such as createRedisRateLimitStore()",
     "take",
     "settle",
   ),
@@ -68,7 +68,7 @@ export const SHARED_RATE_LIMIT_OPTIONS: OptionRules<SharedRateLimitOptions> = {
   now: aFunction,
 };
 
-/** The answer to an event, and who gave it. */
+/** The answer to an event, and its store. */
 export interface Taken extends RateLimitResult {
   /** The store that counted the event. `undefined` for this process's memory. */
   readonly store?: RateLimitStore;

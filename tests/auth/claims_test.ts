@@ -181,7 +181,7 @@ Deno.test("Roles that are a string fail the sign-in, and the error says why", as
   const refused: [unknown, string][] = [
     [
       { id: "1", roles: "admin" },
-      'roles of the user that provider "credentials" gave must be an array of strings, received a string',
+      'roles of the user that provider "credentials" returned must be an array of strings, received a string',
     ],
     [{ id: "1", roles: [1] }, "roles of the user"],
     [{ id: "1", roles: { 0: "admin" } }, "roles of the user"],

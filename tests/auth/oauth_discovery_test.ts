@@ -481,7 +481,7 @@ Deno.test("With openid, a sign-in without a verified id token fails, whatever th
   using captured = captureErrors();
   for (
     const [given, reason] of [
-      [{}, "gave no id_token"],
+      [{}, "returned no id_token"],
       [{ jwks_uri: undefined }, "has no jwks_uri"],
       [
         { id_token_signing_alg_values_supported: ["HS256", "none"] },

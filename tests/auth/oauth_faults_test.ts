@@ -91,7 +91,7 @@ const REASONS: Readonly<Record<Fault, RegExp>> = {
   huge: /^the .+ failed: The body must be at most 1048576 bytes$/,
   bomb: /^the .+ failed: The body must be at most 1048576 bytes$/,
   other:
-    /^the .+ (did not answer with an (object|array)|gave no usable access_token|can't be verified: .+)$/,
+    /^the .+ (did not answer with an (object|array)|returned no usable access_token|can't be verified: .+)$/,
   stalled: /^the .+ took more than 300 ms$/,
   silent: /^the .+ took more than 300 ms$/,
   redirect: /^the .+ answered 307 without JSON, with a redirect/,
@@ -312,7 +312,7 @@ Deno.test("A token endpoint that returns no bearer token fails the sign-in", asy
     answer = bad;
     const error = await provider.handleCallback!(callback)
       .then(() => undefined, (error) => error);
-    assertMatch(error.message, /^the token endpoint (gave|did not)/);
+    assertMatch(error.message, /^the token endpoint (returned|did not)/);
     assert(!error.message.includes("evil"));
   }
   for (const good of [{}, { token_type: "bearer" }, { token_type: "BEARER" }]) {

@@ -213,7 +213,7 @@ Deno.test("An invalid hash is an error that says why without showing the hash", 
     );
     assert(
       other.message.startsWith(
-        "Cannot tell whether a password needs a new hash: ",
+        "Cannot check whether a password needs a new hash: ",
       ),
     );
   }

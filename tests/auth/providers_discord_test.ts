@@ -94,7 +94,7 @@ Deno.test("A Discord user without an id or a username can't sign in", async () =
     const error = await assertRejects(() => provider.handleCallback!(ANSWER));
     assertEquals(
       (error as Error).message,
-      "the user-info endpoint gave no id and username",
+      "the user-info endpoint returned no id and username",
     );
   }
 });

@@ -113,7 +113,7 @@ Deno.test("A GitHub user without an id or a login can't sign in", async () => {
     );
     assertEquals(
       (error as Error).message,
-      "the user-info endpoint gave no id and login",
+      "the user-info endpoint returned no id and login",
     );
   }
 });
@@ -255,7 +255,7 @@ Deno.test("profile() creates the application's own user, or refuses the sign-in"
 
   const error = await signIn(provider, "grace").catch((error) => error);
   assertEquals(error.code, "INVALID_CREDENTIALS");
-  assertEquals(error.cause.message, "profile() has given null");
+  assertEquals(error.cause.message, "profile() returned null");
 });
 
 Deno.test("A profile() user without an id is the application's error", async () => {
@@ -268,7 +268,7 @@ Deno.test("A profile() user without an id is the application's error", async () 
     await assertRejects(
       () => signIn(provider, "ada"),
       TypeError,
-      "Cannot sign in: profile() must give a user whose id is a non-empty string, received ",
+      "Cannot sign in: profile() must return a user whose id is a non-empty string, received ",
     );
   }
 });

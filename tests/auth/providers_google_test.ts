@@ -74,7 +74,7 @@ const PAST = 1_600_000_000;
 
 Deno.test("An id token with any invalid claim or signature fails the sign-in", async () => {
   const cases: Readonly<Record<string, [IdTokenFault, RegExp]>> = {
-    "no token": [{ change: () => undefined }, /gave no id_token/],
+    "no token": [{ change: () => undefined }, /returned no id_token/],
     "no nonce": [{ claims: { nonce: undefined } }, /: nonce$/],
     "another nonce": [{ claims: { nonce: "n".repeat(43) } }, /: nonce$/],
     "nonce in an array": [{ claims: { nonce: ["n"] } }, /: nonce$/],
@@ -196,7 +196,7 @@ Deno.test("The user-info endpoint must return the id token's user", async () => 
     .catch((error) => error);
   assertEquals(
     error.cause.message,
-    "the user-info endpoint told of another user than the id_token",
+    "the user-info endpoint returned another user than the id_token",
   );
 });
 

@@ -92,7 +92,7 @@ Deno.test("Without profile(), only id, name and verified e-mail are used", async
     const provider = oauth(scripted({ "/userinfo": info }));
     const error = await provider.handleCallback!(ANSWER)
       .then(() => undefined, (error) => error);
-    assertMatch(error.message, /^the provider gave neither sub nor id/);
+    assertMatch(error.message, /^the provider returned neither sub nor id/);
   }
 });
 
@@ -214,7 +214,10 @@ Deno.test("oauth() rejects endpoints that return different users", async () => {
   }, { profileUrl }));
   const error = await provider.handleCallback!(ANSWER)
     .then(() => undefined, (error) => error);
-  assertEquals(error.message, "the provider's endpoints told of several users");
+  assertEquals(
+    error.message,
+    "the provider's endpoints returned different users",
+  );
 });
 
 Deno.test("profile() receives the tokens", async () => {
@@ -257,7 +260,7 @@ Deno.test("idToken makes oauth() verify the id token", async () => {
   local.server.google.idTokenFault = undefined;
   local.server.google.userInfoSubject = "666";
   const mixed = await signIn(provider, "ada").catch((error) => error);
-  assertMatch(mixed.cause.message, /told of several users/);
+  assertMatch(mixed.cause.message, /returned different users/);
 });
 
 Deno.test("Id tokens must be signed with one of the allowed algorithms", async () => {

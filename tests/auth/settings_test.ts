@@ -91,7 +91,7 @@ Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
     ],
     [
       { ...secured, signInLimiter: rateLimitSignIn as never },
-      "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received a function",
+      "signInLimiter must be a limiter, such as rateLimitSignIn(), received a function",
     ],
     [
       { session: { secret: SECRET, store: createMemorySessionStore() } },
@@ -105,7 +105,7 @@ Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
           store: new Map() as never,
         },
       },
-      "session.store must be a store, as createRedisSessionStore() makes one, received an object without a function deleteByUser",
+      "session.store must be a store, such as createRedisSessionStore(), received an object without a function deleteByUser",
     ],
   ];
   for (const [config, message] of wrong) {
@@ -127,7 +127,7 @@ Deno.test("Creating a store without a database throws", () => {
   assertThrows(
     () => createKvSessionStore({ kv: {} as never }),
     TypeError,
-    "Cannot create session store: kv must be what Deno.openKv() gives, received an object",
+    "Cannot create session store: kv must be a database of Deno.openKv(), received an object",
   );
 });
 

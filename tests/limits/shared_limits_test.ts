@@ -59,12 +59,12 @@ Deno.test("Wrong settings of shared limits are TypeErrors", () => {
     [
       "store",
       {},
-      "a store of rate limits, as createRedisRateLimitStore() makes one",
+      "a rate limit store, such as createRedisRateLimitStore()",
     ],
     [
       "store",
       () => {},
-      "a store of rate limits, as createRedisRateLimitStore() makes one",
+      "a rate limit store, such as createRedisRateLimitStore()",
     ],
     ["name", "", "a non-empty string"],
     ["name", 1, "a non-empty string"],
