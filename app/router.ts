@@ -172,6 +172,6 @@ function checkUnused(
   throw new TypeError(
     `Cannot answer ${request.method} ${
       pathOf(request.url)
-    }: route ${route} gave a Response whose body was read or sent before; give a new one, or a clone()`,
+    }: route ${route} returned a Response with a body that was read before; return a new one, or a clone()`,
   );
 }

@@ -176,7 +176,7 @@ function checkOriginal(rule: AuthRule, name: string, operation: string): void {
   const known = combinables.get(rule.check);
   if (known === undefined || known.rule === rule) return;
   throw new TypeError(
-    `Cannot ${operation}: ${name} must be an original rule, received a copy, whose changes its check ignores; spread the guard itself, as in { ...requireAuth() }`,
+    `Cannot ${operation}: ${name} must be an original rule, received a copy; its check would ignore changes, so spread the guard itself, as in { ...requireAuth() }`,
   );
 }
 

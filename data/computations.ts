@@ -201,6 +201,6 @@ export function limitTime(
       "TIMEOUT",
       `Cannot compute ${
         JSON.stringify(key)
-      }: it must end within ${timeout} ms`,
+      }: it took longer than ${timeout} ms`,
     ));
 }

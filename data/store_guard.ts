@@ -138,7 +138,7 @@ export class StoreGuard {
         ? await withTimeout(
           result,
           timeout,
-          () => new Error(`The store has not answered for ${timeout} ms`),
+          () => new Error(`the store has not answered for ${timeout} ms`),
         )
         : await result;
       this.#isDown = false;

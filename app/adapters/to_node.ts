@@ -83,7 +83,7 @@ function completionOf(outgoing: ServerResponse): Promise<void> {
     const settle = () =>
       outgoing.writableFinished
         ? resolve()
-        : reject(new Error("The connection was closed before the end"));
+        : reject(new Error("the connection was closed before the end"));
     if (outgoing.closed) settle();
     else outgoing.once("close", settle);
   });

@@ -235,7 +235,7 @@ async function toUser<P>(
     const id: unknown = user === null ? "-" : user?.id;
     if (aNonEmptyString.test(id)) return user;
     throw new TypeError(
-      `Cannot sign in: profile() must return a user whose id is a non-empty string, received ${
+      `Cannot sign in: profile() must return a user with a non-empty string as id, received ${
         show(id)
       }`,
     );

@@ -295,6 +295,6 @@ function isOlder(a?: SessionRecord, b?: SessionRecord): boolean {
 /** Waits for a value, but not for ever. */
 function inTime<T>(value: T | Promise<T>): T | Promise<T> {
   return value instanceof Promise
-    ? withTimeout(value, READ_TIMEOUT, () => new Error("It takes too long"))
+    ? withTimeout(value, READ_TIMEOUT, () => new Error("it takes too long"))
     : value;
 }

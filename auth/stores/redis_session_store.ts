@@ -245,7 +245,7 @@ function baseOf({ name, prefix }: RedisSessionStoreOptions): string {
     return HASH_TAG.test(prefix) ? prefix : `{${prefix}}`;
   }
   throw new TypeError(
-    "Cannot create session store: prefix must be absent if name is given",
+    "Cannot create session store: prefix must be absent if name is given, received both",
   );
 }
 

@@ -87,7 +87,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return strictDecoder.decode(bytes);
   } catch {
-    throw new BodyError("NOT_UTF8", "Cannot read the body: it must be UTF-8");
+    throw new BodyError("NOT_UTF8", "The body must be UTF-8");
   }
 }
 

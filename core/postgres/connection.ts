@@ -93,7 +93,7 @@ const TYPES = { getTypeParser: () => String };
 function ofPg(client: Pg, onError: OnError): PostgresConnection {
   let isOpen = false;
   client.on("error", onError);
-  client.on("end", () => onError(new Error("The connection was closed")));
+  client.on("end", () => onError(new Error("the connection was closed")));
   const query: PostgresConnection["query"] = async (text, values) => {
     const { rows } = await client.query({
       text,
@@ -151,7 +151,7 @@ function ofPostgresJs(
     listen: (channel, onMessage) =>
       opening = client.listen(channel, onMessage, () => {
         // The client opened another connection, so messages may be missing.
-        if (isListening) onError(new Error("The connection was closed"));
+        if (isListening) onError(new Error("the connection was closed"));
         isListening = true;
       }),
     /** LISTEN and UNLISTEN are the only queries that the client sends there. */

@@ -57,7 +57,7 @@ export function connectIoRedis(
     ? ioRedis.duplicate([], IOREDIS_CLUSTER)
     : ioRedis.duplicate(IOREDIS);
   copy.on("error", onError);
-  copy.on("end", () => onError(new Error("The connection was closed")));
+  copy.on("end", () => onError(new Error("the connection was closed")));
   return {
     connect: () => copy.connect(),
     send: (args) => copy.call(...args),

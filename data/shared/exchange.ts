@@ -92,7 +92,7 @@ export class Exchange {
    */
   async check(timeout: number): Promise<void> {
     const late = () =>
-      new Error(`The store has not answered for ${timeout} ms`);
+      new Error(`the store has not answered for ${timeout} ms`);
     try {
       await withTimeout(this.sync(), timeout, late);
     } catch (error) {

@@ -132,7 +132,7 @@ export class Connection {
       try {
         message = JSON.parse(data);
         const { type } = message;
-        if (!type || typeof type !== "string") throw new TypeError("no type");
+        if (!type || typeof type !== "string") throw new Error("no type");
       } catch (error) {
         // The other end isn't a router.
         return lost(error);

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { kindOf } from "../../core/check/show.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
@@ -185,6 +186,8 @@ export function toIterator(
   const iterator = iterable[Symbol.asyncIterator]?.();
   if (iterator !== undefined) return iterator;
   throw new TypeError(
-    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable`,
+    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable, received ${
+      kindOf(stream)
+    }`,
   );
 }

@@ -268,7 +268,7 @@ Deno.test("A profile() user without an id is the application's error", async () 
     await assertRejects(
       () => signIn(provider, "ada"),
       TypeError,
-      "Cannot sign in: profile() must return a user whose id is a non-empty string, received ",
+      "Cannot sign in: profile() must return a user with a non-empty string as id, received ",
     );
   }
 });

@@ -105,7 +105,7 @@ Deno.test("A store that never answers delays a call but doesn't fail it", async 
   hub.hangs = true;
   assertEquals(await cache.cached("k", () => 1, { maxAge: 60 }), 1);
   assertEquals(errors.map(String), [
-    "Error: The store has not answered for 5 ms",
+    "Error: the store has not answered for 5 ms",
   ]);
   assertEquals((await cache.revalidateTag("a")).success, false);
 });
