@@ -8,7 +8,6 @@
 import { marked, type Token, type Tokens } from "marked";
 import { ROOT } from "../helpers.ts";
 
-/** A block of code. */
 export interface CodeBlock {
   /** Its location, such as `docs/rpc.md:12`. */
   readonly place: string;

@@ -16,7 +16,6 @@ export type { Page } from "playwright-core";
 
 /** A running browser. Disposing it closes it. */
 export interface TestBrowser extends AsyncDisposable {
-  /** Its version. */
   readonly version: string;
   /** Opens a page with its own storage. */
   newPage(): Promise<TestPage>;
@@ -24,7 +23,6 @@ export interface TestBrowser extends AsyncDisposable {
 
 /** A page, with its errors and requests. Disposing it closes it. */
 export interface TestPage extends AsyncDisposable {
-  /** The page. */
   readonly page: Page;
   /** Errors on the console, and uncaught errors. */
   readonly errors: readonly string[];

@@ -45,13 +45,11 @@ let script: Promise<string> | undefined;
 export interface ClientApp extends AsyncDisposable {
   /** Its origin. */
   readonly url: string;
-  /** The traces. */
   readonly tracer: Tracer;
   /** All requests received, including those that open sockets, in order. */
   readonly requests: readonly Request[];
 }
 
-/** Options of the app. */
 export interface ClientAppOptions {
   readonly port?: number;
   /** Whether it traces requests. Default: `true`. */
@@ -63,7 +61,6 @@ export interface ClientAppOptions {
   readonly routes?: readonly Route[];
 }
 
-/** Starts the app. */
 export async function startClientApp(
   options: ClientAppOptions = {},
 ): Promise<ClientApp> {

@@ -186,7 +186,6 @@ Deno.test(
   },
 );
 
-/** Drops files on the page. */
 async function drop(page: Page, files: Record<string, string>): Promise<void> {
   await page.evaluate((files) => {
     const data = new DataTransfer();

@@ -55,7 +55,6 @@ export interface ViewerPage extends TestPage {
   violations(): Promise<string[]>;
 }
 
-/** Options of a page with the viewer. */
 export interface ViewerPageOptions {
   readonly width?: number;
   readonly height?: number;
@@ -101,7 +100,6 @@ export async function newViewerPage(
   };
 }
 
-/** Opens the viewer. */
 export async function openViewer(
   browser: Pick<TestBrowser, "newPage">,
   url: string,

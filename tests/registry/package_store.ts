@@ -15,7 +15,6 @@ export interface NewVersion {
   readonly files: Files;
 }
 
-/** A published version. */
 export interface PublishedVersion extends NewVersion {
   /** Created when it was published. The files may be changed afterwards. */
   readonly manifest: Manifest;

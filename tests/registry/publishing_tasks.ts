@@ -10,7 +10,6 @@ export interface PublishingTask {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** An upload. */
 export interface Upload {
   /** For example `@quartet/kit`. */
   readonly name: string;
@@ -31,7 +30,6 @@ export class PublishingTasks {
     this.#packages = packages;
   }
 
-  /** Starts to publish an upload. */
   start(upload: Upload): PublishingTask {
     const id = crypto.randomUUID();
     const result = this.#publish(upload).then(

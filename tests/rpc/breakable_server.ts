@@ -15,7 +15,6 @@ export interface BreakableServer extends TestServer {
   breakSockets(): void;
 }
 
-/** Serves a router. */
 export async function serveBreakable(
   { handler, websocket }: Pick<Router, "handler" | "websocket">,
 ): Promise<BreakableServer> {

@@ -19,7 +19,6 @@ export interface TestChannel extends AsyncDisposable {
   readonly channel: Channel<number>;
 }
 
-/** A kind of channel to test. */
 export interface ChannelKind {
   /** Prefix of the test names. */
   readonly name: string;

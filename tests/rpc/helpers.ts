@@ -105,7 +105,6 @@ export function postOf(body: unknown): RequestInit {
   };
 }
 
-/** Reads a response. */
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
@@ -130,7 +129,6 @@ export interface Client extends AsyncDisposable {
   readonly closed: Promise<CloseEvent>;
   /** Sends bytes and strings unchanged, and anything else as JSON. */
   send(message: unknown): void;
-  /** Waits for the next message. */
   next(): Promise<Message>;
   /** Waits for the next messages. */
   take(count: number): Promise<Message[]>;

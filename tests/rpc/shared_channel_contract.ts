@@ -28,7 +28,6 @@ export interface SharedChannels extends AsyncDisposable {
   }): SharedChannel<T>;
 }
 
-/** A kind of channel to test. */
 export interface SharedChannelKind {
   /** Suffix of the test names, such as `in Redis`. */
   readonly where: string;

@@ -19,7 +19,6 @@ export interface AtlasProcess extends AsyncDisposable {
   readonly port: number;
   /** Its output on stderr, which must stay empty. */
   readonly complaints: string;
-  /** Returns its figures. */
   figures(send?: typeof fetch): Promise<Figures>;
   /** Kills it with SIGKILL and waits until it has exited. */
   crash(): Promise<void>;

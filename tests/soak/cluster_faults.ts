@@ -16,13 +16,11 @@ export interface ClusterWorld {
   readonly random: SeededRandom;
 }
 
-/** A fault. */
 export interface Fault {
   readonly name: string;
   run(world: ClusterWorld): Promise<void>;
 }
 
-/** All faults. */
 export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of a process",

@@ -13,7 +13,6 @@ import { SeededRandom } from "../trace/export/random.ts";
 import { within } from "./expect.ts";
 import type { World } from "./world.ts";
 
-/** All actions. */
 export const ACTIONS: readonly Action[] = [
   ...PAGES,
   ...ACCOUNTS,

@@ -54,7 +54,6 @@ export interface Sample extends MemorySample {
   readonly open: OpenFiles | undefined;
 }
 
-/** Result of the load. */
 export interface LoadResult {
   /** Duration in milliseconds. */
   readonly elapsed: number;
@@ -72,7 +71,6 @@ export interface LoadResult {
   readonly leftRunning: number;
 }
 
-/** The result of a soak. */
 export interface SoakResult {
   /** `undefined` if Atlas wasn't wanted. */
   readonly load: LoadResult | undefined;

@@ -12,7 +12,6 @@ export interface Traffic extends Disposable {
   readonly send: typeof fetch;
   /** Durations in milliseconds, by kind of action. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Number of requests. */
   readonly requests: number;
   /** Runs an action. Its requests count under this kind. */
   as<T>(kind: string, fn: () => Promise<T>): Promise<T>;

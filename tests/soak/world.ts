@@ -22,7 +22,6 @@ export interface World {
   };
 }
 
-/** The codes of all countries. */
 export const CODES: readonly string[] = countries.map(({ cca3 }) => cca3);
 
 /**
@@ -56,7 +55,6 @@ export async function addPerson(world: World): Promise<void> {
   world.people.push(await signUp(name, origin, traffic.send));
 }
 
-/** Returns the name for a number. */
 export const nameOf = (number: number): string => `Person${number}`;
 
 /**

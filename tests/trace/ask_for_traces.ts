@@ -37,7 +37,6 @@ export interface TracedServer {
   readonly traceId: string;
 }
 
-/** Options of the server. */
 export interface TracedServerOptions {
   /** Permissions. Default: the network and the environment. */
   readonly flags?: readonly string[];

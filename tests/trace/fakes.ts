@@ -49,7 +49,6 @@ export function onlyTrace(tracer: Tracer): TraceData {
   throw new Error(`Expected one trace, there are ${traces.length}`);
 }
 
-/** Returns the root span of a trace. */
 export function rootOf(trace: TraceData): SpanData {
   return trace.spans.get(trace.rootSpanId)!;
 }

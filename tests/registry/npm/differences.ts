@@ -40,7 +40,6 @@ const BOTH: Differences = {
   ],
 };
 
-/** Differences of Node. */
 export const ON_NODE: Differences = {
   ...BOTH,
   "its fetch requires duplex to send a stream": [
@@ -63,7 +62,6 @@ export const ON_NODE: Differences = {
   ],
 };
 
-/** Differences of Bun. */
 export const ON_BUN: Differences = {
   ...BOTH,
   "its Response.json() adds a charset": [

@@ -2,7 +2,6 @@ import { run } from "./command.ts";
 import type { Outcome } from "./runner/tests.ts";
 import type { Suites } from "./suites.ts";
 
-/** Outcome of a test. */
 export interface Result extends Outcome {
   /** File of the test. */
   readonly path: string;

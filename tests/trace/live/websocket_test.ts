@@ -27,7 +27,6 @@ class Client {
     this.#closed = new Promise((resolve) => this.#socket.onclose = resolve);
   }
 
-  /** Waits for the next message. */
   async next(): Promise<Message> {
     while (this.#messages.length === 0) {
       await new Promise<void>((resolve) => this.#wake = resolve);

@@ -64,7 +64,6 @@ export const router = createRouter({
 const kit = toHono(tracePlugin(tracer), auth, rpcPlugin({ router }));
 const revalidate = createRevalidationHandler("let me");
 
-/** The app. */
 export const app = new Hono();
 app.use(kit);
 app.post("/sign-in", async (c) => {

@@ -12,11 +12,9 @@ interface BunGlobal {
   }): Server;
 }
 
-/** A server of Bun. */
 export interface BunServer {
   readonly port: number;
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** The global `Bun`. */
 export const { Bun } = globalThis as unknown as { Bun: BunGlobal };
