@@ -118,7 +118,7 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
         },
         providers,
       }),
-    "session.store must be a store, as createRedisSessionStore() makes one",
+    "session.store must be a store, such as createRedisSessionStore(), received an object without a function deleteByUser",
   ],
 };
 
@@ -239,7 +239,7 @@ Deno.test("Wrong calls of procedures reject with the right call", async () => {
     [() => rpc.math.doubel.query(), "Procedure not found: math.doubel"],
     [
       () => elsewhere.rpc.math.double.query(),
-      `Cannot call math.double at ${elsewhere.httpEndpoint}: 404, httpEndpoint must be a router URL`,
+      `Cannot call math.double at ${elsewhere.httpEndpoint}: 404, check httpEndpoint`,
     ],
   ];
   for (const [call, message] of calls) {

@@ -49,11 +49,11 @@ export function checkOptions(
   }
   if (!/^http/.test(shown!)) {
     fail(
-      `httpEndpoint must be a router URL, received ${httpEndpoint}`,
+      `httpEndpoint must be a URL, received ${httpEndpoint}`,
     );
   }
   checkNames(options, [...HTTP, ...more]);
-  return shown!.replace("http://-", "");
+  return shown!.replace("http://-/", "/");
 }
 
 /** Checks the options of a client with subscriptions. */

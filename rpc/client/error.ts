@@ -64,8 +64,8 @@ export class RPCClientError extends Error {
       typeof message === "string"
         ? message
         : `Cannot call ${path} at ${url}: ${
-          status || code
-        }, httpEndpoint must be a router URL`,
+          status ? `${status}, check httpEndpoint` : code
+        }`,
       { cause },
     );
     Object.assign(this, {

@@ -253,12 +253,7 @@ export function createSubscribe(
         open();
       } catch (error) {
         // The caller gets the function that unsubscribes before the error.
-        queueMicrotask(() =>
-          fail({
-            code: "INVALID_INPUT",
-            message: `Cannot call ${name}: invalid input`,
-          }, error)
-        );
+        queueMicrotask(() => fail({ code: "INVALID_INPUT" }, error));
       }
     }
     return stop;

@@ -87,8 +87,8 @@ Deno.test("An error whose message isn't a string fails like any other, on a sock
     assertEquals(
       error.message,
       `Cannot call x at ${httpEndpoint}: ${
-        status || "NOT_FOUND"
-      }, httpEndpoint must be a router URL`,
+        status ? "404, check httpEndpoint" : "NOT_FOUND"
+      }`,
     );
   }
 });
@@ -106,7 +106,10 @@ Deno.test("A subscription with input that can't be encoded fails with INVALID_IN
   const failure = await failureOf({ httpEndpoint: "http://127.0.0.1:9/" }, 1n);
   assert(failure instanceof RPCClientError);
   assertEquals([failure.code, failure.path], ["INVALID_INPUT", "x"]);
-  assertEquals(failure.message, "Cannot call x: invalid input");
+  assertEquals(
+    failure.message,
+    "Cannot call x at http://127.0.0.1:9/: INVALID_INPUT",
+  );
   assert(failure.cause instanceof TypeError);
 });
 

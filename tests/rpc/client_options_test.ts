@@ -39,7 +39,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
     for (const [options, received] of wrong) {
       assertEquals(
         assertThrows(() => create(options), TypeError).message,
-        `Cannot create client: httpEndpoint must be a router URL, received ${received}`,
+        `Cannot create client: httpEndpoint must be a URL, received ${received}`,
       );
     }
   });

@@ -44,6 +44,6 @@ Deno.test("A call without a response rejects with NETWORK_ERROR and no status", 
   assertEquals([error.code, error.status], [code, 0]);
   assertEquals(
     error.message,
-    `Cannot call ping at ${httpEndpoint}: NETWORK_ERROR, httpEndpoint must be a router URL`,
+    `Cannot call ping at ${httpEndpoint}: NETWORK_ERROR`,
   );
 });
