@@ -613,7 +613,7 @@ const TRACE: Case[] = [
     options: { system: "sqlite" },
     cannot: "Cannot trace a database: ",
     names: "system, namespace",
-    call: (options) => trace.tracedAdapter({}, options),
+    call: (options) => trace.tracedAdapter({ query() {} }, options),
   },
   {
     what: "traceQuery()",
