@@ -54,7 +54,7 @@ function recordingHandlers() {
   };
 }
 
-Deno.test("subscribe() of a caller passes values to onData, starting after lastEventId", async () => {
+Deno.test("A caller's subscribe() passes values to onData, starting after lastEventId", async () => {
   ended.length = 0;
   const { calls, over, handlers } = recordingHandlers();
   caller.count.subscribe(5, { ...handlers, lastEventId: "2" });
@@ -65,7 +65,7 @@ Deno.test("subscribe() of a caller passes values to onData, starting after lastE
   assertEquals(ended, ["count"]);
 });
 
-Deno.test("subscribe() of a caller reports an error to onError once, asynchronously", async () => {
+Deno.test("A caller's subscribe() reports an error to onError once, asynchronously", async () => {
   const { calls, over, handlers } = recordingHandlers();
   caller.fails.subscribe(undefined, handlers);
   await over;

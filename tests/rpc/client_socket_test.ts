@@ -107,7 +107,7 @@ Deno.test("subscribe() reports the end and failures", async () => {
   );
 });
 
-Deno.test("For await reads a subscription, and leaving the loop unsubscribes", async () => {
+Deno.test("for await reads a subscription, and leaving the loop unsubscribes", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });

@@ -132,7 +132,7 @@ const streams: Record<string, () => AsyncIterable<unknown>> = {
   ...Object.fromEntries(
     Object.entries(thrown).map(([what, error]) => [
       `throws ${what}`,
-      // deno-lint-ignore require-yield -- it fails before
+      // deno-lint-ignore require-yield -- it throws first
       async function* () {
         throw error;
       },
@@ -272,7 +272,7 @@ Deno.test("A failing logger doesn't prevent responses", async () => {
   try {
     const router = createRouter({
       fail: procedure.query(fail),
-      // deno-lint-ignore require-yield -- it fails before
+      // deno-lint-ignore require-yield -- it throws first
       stream: procedure.subscription(async function* () {
         fail();
       }),

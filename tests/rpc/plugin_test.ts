@@ -130,7 +130,7 @@ Deno.test("upgradeToWebSocket() returns the server's result of the upgrade", () 
   assertEquals(plugin.upgradeToWebSocket(refusing, request, {}), false);
 });
 
-Deno.test("The WebSocket config has the seed's shape", () => {
+Deno.test("The plugin's WebSocket config has its documented fields", () => {
   const config = rpcPlugin({ router }).getWebSocketConfig();
   assertEquals(typeof config.message, "function");
   for (const name of ["open", "close", "drain"] as const) {

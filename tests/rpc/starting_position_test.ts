@@ -86,12 +86,12 @@ Deno.test("A position that can't be resumed from isn't sent", async () => {
     client.send(subscribe(path, path));
     assertEquals(await client.settle(), []);
   }
-  // Data without a position came first.
+  // This subscription sends data without a position first.
   client.send(subscribe("a", "afterData"));
   const [data] = await client.take(1);
   assertEquals(data!.data, 0);
   assertEquals(await client.settle(), []);
-  // The client has sent it.
+  // The client has sent this position itself.
   client.send({ ...subscribe("b", "returned"), lastEventId });
   assertEquals(await client.settle(), []);
 });
