@@ -21,7 +21,7 @@ async function ask(
   return [response.status, error?.message];
 }
 
-Deno.test("Traces are shown to requests from this machine with its Host", async () => {
+Deno.test("Requests from this machine with a local Host see the traces", async () => {
   for (
     const host of [
       "localhost",
@@ -147,7 +147,7 @@ Deno.test("A request of unknown origin is rejected with a message that explains 
   }
 });
 
-Deno.test("A refused request learns which condition it failed, and how to let others in", async () => {
+Deno.test("A rejection names the failed condition and how to allow other callers", async () => {
   const ADVICE =
     "To let others in, pass authorize, as in tracePlugin(tracer, { authorize })";
   for (

@@ -58,7 +58,7 @@ Deno.test("Small steps of the wall clock don't affect the time line", () => {
   );
 });
 
-Deno.test("After sleep, during which the monotonic clock stood still, times are right", () => {
+Deno.test("Times are right after the machine has slept, though the monotonic clock stood still", () => {
   const { tracer, clock } = createTestTracer();
   clock.advance(10);
   tracer.startTrace("before").end();

@@ -286,7 +286,7 @@ Deno.test("The exporter says what to check if its settings are wrong", async () 
   }
 });
 
-Deno.test("The exporter names the port of OTLP over HTTP if it fails at the one of gRPC", async () => {
+Deno.test("The exporter names the port of OTLP over HTTP if it fails on the port of gRPC", async () => {
   let attempts = 0;
   await using bench = setUp({
     url: "http://localhost:4317",
