@@ -27,7 +27,7 @@ Deno.test("A heartbeat of Infinity disables pings, and no wait exceeds the maxim
     const unsubscribe = rpc.stream.subscribe(undefined, { onData() {} });
     await until(() => timers.waits.length > 0);
     assertEquals(timers.waits.filter((ms) => !(ms < 2 ** 31)), []);
-    // Only the wait for the next attempt, as there are no pings.
+    // Only the wait for the next attempt, because pings are off.
     assertEquals(timers.waits.length, 1);
     unsubscribe();
     assertEquals(timers.waits.length, 0);

@@ -22,7 +22,7 @@ function kept(fill: (span: ClientSpan) => void) {
   return tracer.getTrace(traceId)!.spans.get(span.id)!;
 }
 
-Deno.test("The last value of an attribute counts, even if there is no room for other attributes", () => {
+Deno.test("The last value of an attribute counts, even if the span is full", () => {
   const { attributes } = kept((span) => {
     for (let i = 0; i < 70; i++) span.setAttribute(`key ${i}`, "first");
     span.setAttribute("key 0", "last");

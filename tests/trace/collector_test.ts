@@ -553,7 +553,7 @@ Deno.test("A message with too many spans is read up to the limit, and an error s
   });
 });
 
-Deno.test("Browser spans for which the trace has no room are counted", () => {
+Deno.test("Browser spans that don't fit into the trace are counted", () => {
   const { tracer, receive } = setUp();
   const spans = (from: number) =>
     Array.from({ length: 300 }, (_, i) => clientSpan(from + i, null));

@@ -120,7 +120,7 @@ Deno.test("Text converted from other values counts towards the bound of a trace"
   assertLess(size, 2.5 * MEGABYTE);
 });
 
-Deno.test("Attributes for which a trace has no room are counted", () => {
+Deno.test("Attributes that don't fit into a trace are counted", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   for (let i = 0; i < 10; i++) {

@@ -116,7 +116,7 @@ const APP = `
   export default createApp({ trace: trace.tracePlugin(tracer) });`;
 
 for (const flags of [[], ["--trace"]]) {
-  Deno.test(`under dev ${flags.join("")}, an app that mounts the viewer isn't warned, and this machine reads its traces`, async () => {
+  Deno.test(`Under dev ${flags.join("")}, an app that mounts the viewer isn't warned, and this machine reads its traces`, async () => {
     await using folder = await makeFolder();
     await folder.write("main.ts", APP);
     await using child = startDev(["main.ts", "--port", "0", ...flags], folder);

@@ -153,7 +153,7 @@ for (const { what, program, lines, revealsItself, upgrades } of CASES) {
   }
 
   Deno.test({
-    name: `behind ${what}, a server outside production ${
+    name: `Behind ${what}, a server outside production ${
       revealsItself
         ? "rejects everything"
         : "can't detect a client that sends Host: localhost"
