@@ -65,7 +65,7 @@ function declarationsOf({ name, declarations }: Exported): unknown[] {
         location.line === target.line && location.col === target.col
       )
     );
-    assert(found, `${name} is declared nowhere`);
+    assert(found, `${name} has no declaration`);
     return found;
   });
 }

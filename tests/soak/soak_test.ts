@@ -78,7 +78,11 @@ Deno.test("growthOf() distinguishes growth per request from fluctuation", () => 
     growthOf("heap", series(heapAt))!.isUnbounded;
   assertEquals(grows(() => 0), false);
   assertEquals(grows((i) => i % 2 * 50e6), false, "temporary memory");
-  assertEquals(grows((i) => Math.min(i, 20) * 1e6), false, "what fills up");
+  assertEquals(
+    grows((i) => Math.min(i, 20) * 1e6),
+    false,
+    "memory that fills up to a limit",
+  );
   assertEquals(grows((i) => -i * 1e5), false);
   // 256 bytes per request.
   assertEquals(grows((i) => i * 256_000), true);

@@ -139,7 +139,7 @@ Deno.test("Attributes that don't fit into a trace are counted", () => {
   }
 
   assertEquals(kept + dropped, 640);
-  assert(kept > 250 && kept < 270, `${kept} are kept`);
+  assert(kept > 250 && kept < 270, `${kept} attributes kept`);
 });
 
 Deno.test("100,000 events in one span are bounded, and the rest is counted", () => {
@@ -338,5 +338,5 @@ Deno.test("Events and numbers in every span of a trace are bounded and counted",
     dropped += droppedEvents;
   }
   assertEquals(kept + dropped, 499 * 128);
-  assert(kept < 25_000, `${kept} are kept`);
+  assert(kept < 25_000, `${kept} events and attributes kept`);
 });

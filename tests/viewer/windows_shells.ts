@@ -69,6 +69,6 @@ export function cmdArguments(
     } else if (/[\w-]/.test(char)) word = (word ?? "") + char;
     else throw new Error(`cmd.exe interprets ${char}`);
   }
-  if (isQuoted) throw new Error("cmd.exe waits for nothing, but loses a quote");
+  if (isQuoted) throw new Error("cmd.exe drops an unclosed quote");
   return word === undefined ? found : [...found, word];
 }

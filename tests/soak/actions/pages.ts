@@ -40,7 +40,10 @@ async function openSome(
   const code = random.pick(CODES);
   const country = await open(`/countries/${code}`);
   expect(country.status, 200, code);
-  holds(country.text.includes("<dt>Capital</dt>"), `the facts of ${code}`);
+  holds(
+    country.text.includes("<dt>Capital</dt>"),
+    `the page of ${code} shows its capital`,
+  );
   expect((await open("/countries/XXX")).status, 404, "no country");
 }
 
@@ -59,7 +62,7 @@ const search: Action = {
     expect(response.status, 200, path);
     const body = await response.json();
     const found: { name: string }[] = body.data ?? body;
-    holds(Array.isArray(found), `${path} gives a list`);
+    holds(Array.isArray(found), `${path} returns a list`);
     const isNone = text === "%" || text === "nowhere at all";
     equal(found.length === 0, isNone, `whether "${text}" finds nothing`);
   },

@@ -50,7 +50,7 @@ const traces: Action = {
     const response = await traffic.send(`${api}?${query}`);
     expect(response.status, 200, query);
     const { traces, total } = await response.json();
-    holds(total <= 200, `${total} traces of 200 are kept`);
+    holds(total <= 200, `at most 200 traces are stored, found ${total}`);
     if (traces.length > 0) {
       // It may have been evicted in the meantime.
       const one = await traffic.send(`${api}?id=${traces[0].id}`);

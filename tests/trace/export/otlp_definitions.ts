@@ -46,7 +46,11 @@ export function decodeStrictly(json: string): OTLPTraces {
     { longs: String, json: true },
   );
   const traces = mapIds(decoded, toHex);
-  assertEquals(traces, withoutEmptyLists(given), "not as OTLP/JSON has it");
+  assertEquals(
+    traces,
+    withoutEmptyLists(given),
+    "it must conform to OTLP/JSON",
+  );
   return traces as OTLPTraces;
 }
 
