@@ -23,7 +23,7 @@ export function equal(value: unknown, wanted: unknown, what: string): void {
 
 /** Checks a condition. */
 export function holds(fact: boolean, what: string): void {
-  if (!fact) throw new SoakError(`Expected otherwise: ${what}`);
+  if (!fact) throw new SoakError(`Check failed: ${what}`);
 }
 
 /**
