@@ -59,7 +59,8 @@ export function createClient<R>(
 }
 
 /**
- * Creates a client without subscriptions. It has half the size of {@linkcode
+ * Creates a client without subscriptions. It has less than
+ * half the size of {@linkcode
  * createClient} and is the same otherwise.
  *
  * @typeParam R The router's type, `typeof api`.
