@@ -8,7 +8,7 @@
 
 import type { RPCFailure } from "./error.ts";
 
-/** The body of every HTTP answer. */
+/** The body of every HTTP response. */
 export type Envelope =
   | { readonly ok: true; readonly data?: unknown }
   | { readonly ok: false; readonly error: RPCFailure };
@@ -17,7 +17,7 @@ export type Envelope =
 export interface CallMessage {
   /** The keys of the procedure's path. */
   readonly path: readonly string[];
-  /** The kind that the caller expects. */
+  /** The kind of procedure that the caller expects. */
   readonly type: "query" | "mutation";
   /** The input of the procedure. */
   readonly input?: unknown;

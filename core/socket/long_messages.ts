@@ -21,7 +21,7 @@ export function surviveLongMessages(): () => void {
 
 function handle(event: PromiseRejectionEvent): void {
   const { reason } = event;
-  // The reader is Deno's own. Its promise is out of reach, its stack isn't.
+  // The promise is Deno's own, so only the stack identifies its reader.
   const isOfReader = reason instanceof TypeError &&
     reason.stack?.includes("ext:deno_websocket");
   if (!isOfReader) return;

@@ -17,13 +17,13 @@ import { currentScope } from "../request_scope.ts";
 import { upgrade } from "./upgrade.ts";
 import type { Socket } from "./upgrade.ts";
 
-/** One connection, as its handler sees it. */
+/** A connection, as its handler sees it. */
 export interface ServerWebSocket<T = unknown> {
   /** The connection's data, as passed to `upgrade`. */
   data: T;
   /** 1 while messages can be sent, as in the `WebSocket` standard. */
   readonly readyState: number;
-  /** Bytes given to `send` that the network has not taken yet. */
+  /** Sent bytes that the network hasn't taken yet. */
   readonly bufferedAmount: number;
   /** Sends a message. Does nothing once the connection closes. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
@@ -50,9 +50,9 @@ export interface WebSocketHandler<T = unknown> {
 /** Settings of an upgrader. */
 export interface UpgraderOptions {
   /**
-   * The maximum of open sockets per address. Further ones get 429. An IPv6
-   * network of 64 bits counts as one address. Default: 100 for public addresses,
-   * and `Infinity` for private ones, which often belong to proxies.
+   * Maximum open sockets per address. Further ones get 429. An IPv6 network of
+   * 64 bits counts as one address. Default: 100 for public addresses, and
+   * `Infinity` for private ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
 }
@@ -228,7 +228,7 @@ class Connection<T> implements ServerWebSocket<T> {
       // Deno reports 0 instead of the standard's 1006, "abnormal closure".
       this.#run(() => handler.close?.(this, code || 1006, reason));
     };
-    // A broken connection also closes; without a listener its error would be
+    // A broken connection also closes. Without a listener, its error would be
     // reported as uncaught.
     socket.onerror = (event) => event.preventDefault();
   }

@@ -57,7 +57,7 @@ export interface Channel<T> {
    * then subscribes without an id, and calls `onGap()`.
    *
    * @param signal Ends the subscription, also while it waits.
-   * @param options Where to begin.
+   * @param options The position to begin after.
    */
   subscribe(
     signal: AbortSignal,
@@ -98,7 +98,7 @@ const OPTIONS: OptionRules<ChannelOptions> = {
  * with one fails as if the history were too short.
  *
  * @param options The length of the history.
- * @throws {TypeError} If `history` is not a positive integer, or an option is
+ * @throws {TypeError} If `history` isn't a positive integer, or an option is
  * unknown.
  *
  * @example
@@ -115,7 +115,7 @@ const OPTIONS: OptionRules<ChannelOptions> = {
  * const lastEventId = await news.publish("seen before");
  * await news.publish("hello");
  *
- * // What a client that comes back does by itself.
+ * // A reconnecting client does this by itself.
  * const caller = createCaller(api);
  * for await (const text of caller.news.subscribe(undefined, { lastEventId })) {
  *   console.assert(text === "hello");

@@ -26,7 +26,7 @@ type End = (failure?: { readonly error: unknown }) => void;
  * Creates a channel over a log. All subscriptions of this process share the
  * copies of the newest messages. They read the others from the log.
  *
- * @param history How many messages are copied.
+ * @param history The number of messages to copy.
  */
 export function createLogChannel<T>(
   log: MessageLog,

@@ -25,7 +25,7 @@ export class LogReader<T> {
   /**
    * Creates a reader that isn't started.
    *
-   * @param history How many messages the ring holds.
+   * @param history The capacity of the ring.
    * @param read Returns the message of an entry.
    * @param onFailure Called when reading fails for good.
    */
@@ -41,7 +41,7 @@ export class LogReader<T> {
     this.#onFailure = onFailure;
   }
 
-  /** Whether it copies. */
+  /** Whether it is copying. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }

@@ -11,19 +11,19 @@ export type Page = readonly Entry[] | undefined;
 /**
  * The messages of a channel on a server that several processes share.
  *
- * A log only grows at its end and is only cut at its beginning. Each read begins
- * with the entry that the reader has seen last. So if that entry is there, all
- * that was added after it is there, too. If it isn't, the history was cut, the
- * log was deleted, or another server with another history has taken over.
+ * A log only grows at its end and is only cut at its beginning. Each read
+ * begins with the last entry that the reader has seen. If that entry exists, so
+ * do all later ones. If it doesn't, the history was cut, the log was deleted,
+ * or a server with another history has taken over.
  *
  * Calls reject with an `UnavailableError` while the server can't be reached.
  */
 export interface MessageLog {
-  /** Whether there is a connection now. */
+  /** Whether the log is connected. */
   readonly isOpen: boolean;
-  /** How many entries a read returns at most. */
+  /** Maximum entries per read. */
   readonly pageSize: number;
-  /** Whether a text could be the id of an entry. */
+  /** Whether a text has the form of an id. */
   isId(text: string): boolean;
   /** Less than 0 if the entry `a` is older than `b`, 0 if it is the same. */
   compareIds(a: string, b: string): number;

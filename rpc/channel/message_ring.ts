@@ -1,7 +1,7 @@
 import { RPCError } from "../error.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 
-/** Somebody who has seen every message and waits for the next one. */
+/** A reader that waits for the next message. */
 export interface Waiter {
   /** Called once when there is a message. It may wait again at once. */
   wake(): void;
@@ -24,7 +24,7 @@ export const LOST = -1;
  * costs no memory. If `start` overtakes it, it has lost messages.
  */
 export class MessageRing<T> {
-  /** How many messages fit. */
+  /** The capacity, in messages. */
   readonly capacity: number;
   readonly #messages: (Tracked<T> | undefined)[] = [];
   #start = 0;
@@ -36,17 +36,17 @@ export class MessageRing<T> {
     this.capacity = capacity;
   }
 
-  /** The position of the oldest message that is held. */
+  /** The position of the oldest message. */
   get start(): number {
     return this.#start;
   }
 
-  /** The position that the next message gets. */
+  /** The position of the next message. */
   get end(): number {
     return this.#end;
   }
 
-  /** The message at a position from `start` to before `end`. */
+  /** Returns the message at a position from `start` to before `end`. */
   at(position: number): Tracked<T> {
     return this.#messages[position % this.capacity]!;
   }
@@ -70,7 +70,7 @@ export class MessageRing<T> {
     this.#wake();
   }
 
-  /** Wakes the waiter when there is news. */
+  /** Wakes the reader with the next message. */
   wait(waiter: Waiter): void {
     this.#waiting.add(waiter);
   }
@@ -89,7 +89,7 @@ export class MessageRing<T> {
   }
 }
 
-/** Returns the error for a reader whose next message is no longer held. */
+/** Returns the error for a reader that has lost messages. */
 export function messagesLost(history: number): RPCError {
   return new RPCError(
     "SUBSCRIPTION_ERROR",

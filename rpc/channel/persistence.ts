@@ -14,7 +14,7 @@ export class Persistence {
   #reconnected: Promise<void> | undefined;
 
   /**
-   * Creates the waiting for a link.
+   * Creates the retries of a link.
    *
    * @param closing Aborts when the link is closed.
    */

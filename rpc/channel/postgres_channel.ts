@@ -74,8 +74,8 @@ export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
 
 /**
  * Creates a channel in Postgres. It opens two connections: one for statements,
- * and one for notifications once somebody has subscribed. A pooler that gives
- * each transaction another connection can't carry notifications.
+ * and with the first subscriber one for notifications. A pooler in transaction
+ * mode can't carry notifications.
  *
  * While Postgres is away, subscriptions wait. Then they continue after the last
  * message they yielded, without a gap or a repetition. If Postgres has lost or

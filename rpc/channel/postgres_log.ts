@@ -28,7 +28,7 @@ import { logSql, logTables } from "./postgres_log_sql.ts";
 export interface PostgresLogOptions
   extends Required<Omit<PostgresOptions, "onError">> {
   readonly onError: PostgresOptions["onError"];
-  /** The operation in errors of a wrong client. */
+  /** The operation in error messages. */
   readonly operation: string;
   /** The table. */
   readonly table: string;
@@ -54,7 +54,7 @@ const MAX_READS = 8;
 /** Maximum messages, and characters before the last, that a statement appends. */
 const MAX_BATCH = 1_024;
 const MAX_BATCH_LENGTH = 2 ** 18;
-/** After so many messages of this process, or a part of the history, it trims. */
+/** Trims after this many messages of this process, or a part of the history. */
 const MIN_TRIM_INTERVAL = 64;
 const TRIM_PART = 1 / 16;
 
@@ -72,7 +72,7 @@ export class PostgresLog implements MessageLog {
   readonly #sql: ReturnType<typeof logSql>;
   #batch: Batch | undefined;
   #tail: Promise<string> | undefined;
-  /** Queries of subscribers that weren't sent yet, by id. */
+  /** Unsent queries of subscribers, by id. */
   readonly #catchUps = new Map<string, Promise<Page>>();
   readonly #waiting: (() => void)[] = [];
   #reads = 0;
@@ -95,7 +95,7 @@ export class PostgresLog implements MessageLog {
       ...options,
       what: `channel ${JSON.stringify(name)}`,
       timeout: toDelay(timeout),
-      // One, so that statements run in the order of the calls.
+      // A single connection, so that statements run in the order of the calls.
       maxConnections: 1,
       tables: logTables(schema, table),
       listen: { channel, onMessage: wake, onListen: wake },
@@ -166,8 +166,8 @@ export class PostgresLog implements MessageLog {
   }
 
   /**
-   * Returns the next rows. Very many subscribers may come back at once: calls
-   * with the same id share a query, and the others take turns.
+   * Returns the next rows. Many subscribers may return at once: calls with the
+   * same id share a query, and the others take turns.
    */
   after(id: string): Promise<Page> {
     const shared = this.#catchUps.get(id);
@@ -206,8 +206,8 @@ export class PostgresLog implements MessageLog {
   }
 
   /**
-   * Returns the next rows. The oldest are deleted first, so as long as the row
-   * `id` is there, all that came after it is there as well.
+   * Returns the next rows. The oldest are deleted first, so if the row `id`
+   * exists, so do all later ones.
    */
   async #read(id: string, onSend = () => {}): Promise<Page> {
     const rows = await this.#link.run(() => {
@@ -275,7 +275,7 @@ function seqOf(id: string): number {
   return Number(id.slice(17));
 }
 
-/** Whether Postgres can keep a text. */
+/** Whether Postgres can store a text. */
 export function isStorable(text: unknown): boolean {
   return typeof text === "string" && !text.includes("\0") &&
     text.isWellFormed();

@@ -33,8 +33,8 @@ export type { Tracked, Transformer };
 export interface RedisChannelOptions {
   /**
    * A client of `npm:redis` 5 or 6 or of `npm:ioredis`: for one server, for
-   * Sentinel or for a cluster. The channel opens connections of its own with the
-   * same settings, so the client needn't be connected.
+   * Sentinel or for a cluster. The channel opens its own connections with the
+   * same settings, so you needn't connect the client.
    */
   readonly client: RedisClient;
   /** The key of the stream. Channels of the same name are one channel. */

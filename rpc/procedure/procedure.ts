@@ -79,7 +79,7 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
 
 /** The result of `next()`, which a middleware returns. */
 export interface NextResult<Added> {
-  /** The procedure's output; of a subscription, its stream. */
+  /** The procedure's output, or the stream of a subscription. */
   readonly output: unknown;
   /** For the compiler only. */
   readonly "~added"?: Added;
@@ -114,7 +114,7 @@ export interface Procedure<
   /** The handler. */
   // deno-lint-ignore no-explicit-any -- the builder has checked its types
   readonly handler: (args: any) => unknown;
-  /** Only for the compiler. */
+  /** For the compiler only. */
   readonly "~types"?: { readonly output: Output };
 }
 
@@ -274,7 +274,7 @@ function checkFunction(
   value: unknown,
   name: string,
   operation: string,
-  // deno-lint-ignore no-explicit-any -- the check says nothing of its types
+  // deno-lint-ignore no-explicit-any -- the check does not know its types
 ): asserts value is (args: any) => any {
   checkValue(value, name, aFunction, operation);
 }

@@ -49,7 +49,7 @@ const OPTIONS: OptionRules<RateLimitOptions> = {
  * the memory of this process, or in a `store` shared by all processes.
  *
  * @param options The limit, the window, and the key.
- * @throws {TypeError} If a number is not positive, or a store has no `name`.
+ * @throws {TypeError} If a number isn't positive, or a store has no `name`.
  *
  * @example
  * ```ts

@@ -28,12 +28,12 @@ type SafeParse = (value: unknown) => SafeParseResult | Promise<SafeParseResult>;
 /**
  * Validates a value.
  *
- * A schema has one way to report: issues, a `safeParse` result, or an error of
- * `parse` if it has no other way. Any other error is a failure of the schema's
- * code, such as a refinement whose database is down.
+ * A schema reports in one way: issues, a `safeParse` result, or otherwise an
+ * error of `parse`. Any other error is a failure of the schema's code, such as
+ * a database query in a refinement.
  *
- * @returns The parsed value, or the schema's report. No promise unless the
- * schema needs one.
+ * @returns The parsed value, or the schema's report. A promise only if the
+ * schema is asynchronous.
  * @throws Any error of the schema's code, or a `TypeError` if the schema's result
  * is neither a value nor a report.
  */
@@ -66,7 +66,7 @@ export function validate(
   }
 }
 
-/** Awaits only promises: most schemas answer at once. */
+/** Awaits only promises, because most schemas are synchronous. */
 function settle<T>(
   result: T | PromiseLike<T>,
   toValidation: (result: T) => Validation,
@@ -113,7 +113,7 @@ export type ValidationDetails =
   | readonly ValidationIssue[]
   | { readonly message: string };
 
-/** One thing that was wrong with a value. */
+/** A problem of a value. */
 export interface ValidationIssue {
   /** Keys and indexes from the outside in. Absent for the value itself. */
   readonly path?: readonly (string | number)[];
@@ -124,8 +124,8 @@ export interface ValidationIssue {
 }
 
 /**
- * Reduces a schema's report to what callers may see: the path, message and code
- * of issues, or the message of an error.
+ * Reduces a schema's report to the parts for callers: path, message and code of
+ * issues, or the message of an error.
  */
 export function sanitizeValidationError(error: unknown): ValidationDetails {
   const issues = (error as { issues?: unknown } | null | undefined)?.issues;

@@ -4,8 +4,8 @@
  * Through Standard Schema, zod first validates synchronously. If it meets a
  * promise it starts again and drops that promise: an asynchronous refinement
  * runs twice, and its rejection ends the process (colinhacks/zod#6610). Such
- * schemas are validated by `safeParseAsync()` instead. For all others that would
- * cost an RPC a quarter of its throughput.
+ * schemas are validated by `safeParseAsync()` instead. Doing so for all schemas
+ * would cost a quarter of the throughput.
  *
  * @module
  */
@@ -100,7 +100,7 @@ function mayWait(schema: Node): boolean {
     }
     return false;
   } catch {
-    // A getter of the application failed.
+    // A getter of the application threw.
     return true;
   }
 }
@@ -118,7 +118,7 @@ function partsOf({ _zod: zod }: Node): readonly unknown[] | undefined {
   }
   const inChecks = checks.map((check) => check._zod?.def.schema);
   if (SIMPLE.has(type)) return inChecks;
-  // As zod reads it: it keeps the schema that the getter has returned.
+  // Zod keeps the schema that the getter returned.
   if (type === "lazy") return [zod.innerType, ...inChecks];
   return PARTS.get(type)?.map((part) => def[part]).concat(inChecks);
 }
