@@ -1,15 +1,15 @@
 /**
  * The layers and statuses of spans.
  *
- * Packed traces number them by their place here, so append only: another order
- * is another file format.
+ * Packed traces store their index, so only append: another order would be
+ * another file format.
  *
  * @module
  */
 
 import type { Layer, SpanStatus } from "./types.ts";
 
-/** All layers, in the order in which a request meets them. */
+/** All layers, roughly in the order of a request. */
 export const LAYERS: readonly Layer[] = [
   "request",
   "routing",

@@ -1,6 +1,6 @@
 /**
- * The tracer that does nothing. Its methods declare no parameters, so the names
- * that users see are those of the interfaces.
+ * The tracer that does nothing. Its methods declare no parameters, so that
+ * users see the interfaces' names.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export class NoopSpan implements Span {
 /** The span of {@linkcode noopTracer}, which records nothing. */
 export const noopSpan: Span = /* @__PURE__ */ new NoopSpan();
 
-/** The tracer that records nothing and runs what it is given to run. */
+/** The tracer that records nothing. `withSpan` runs its function. */
 export class SilentTracer implements Tracer {
   startTrace(): Span {
     return noopSpan;
@@ -57,5 +57,5 @@ export class SilentTracer implements Tracer {
   }
 }
 
-/** The tracer that records nothing, and runs what it is given to run. */
+/** The tracer that records nothing. `withSpan` runs its function. */
 export const noopTracer: Tracer = /* @__PURE__ */ new SilentTracer();

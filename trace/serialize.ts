@@ -31,11 +31,12 @@ export function serializeTrace(trace: TraceData): SerializedTrace {
 }
 
 /**
- * Returns the trace of its JSON. Values of a wrong shape are refused, and unknown
- * fields are ignored.
+ * Returns the trace from its JSON. Values of a wrong type are refused, and
+ * unknown fields are ignored.
  *
  * @param value The result of {@linkcode serializeTrace}, or its JSON text.
- * @throws {TypeError} If it isn't a trace; the message says where and why.
+ * @throws {TypeError} If it isn't a trace. The message names the field and the
+ * problem.
  */
 export function deserializeTrace(value: unknown): TraceData {
   const trace = new Field(
@@ -72,7 +73,7 @@ const listOf = <T>(read: Read<T>): Read<T[]> => (field) =>
 const optional = <T>(read: Read<T>): Read<T | undefined> => (field) =>
   field.value === undefined ? undefined : read(field);
 
-/** Returns a reader of records with these fields; absent ones stay absent. */
+/** Returns a reader of records with these fields. Absent fields stay absent. */
 function recordOf<T>(
   fields: { readonly [K in keyof T]-?: Read<T[K] | undefined> },
 ): Read<T> {
@@ -93,7 +94,7 @@ const attributes: Read<Record<string, AttributeValue>> = (field) => {
     if (["string", "number", "boolean"].includes(typeof value)) continue;
     field.get(key).fail("a string, number or boolean");
   }
-  // Unlike assignment, this takes a key called __proto__ for what it is.
+  // Unlike an assignment, this treats `__proto__` like any other key.
   return Object.fromEntries(entries) as Record<string, AttributeValue>;
 };
 

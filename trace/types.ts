@@ -1,9 +1,9 @@
 /**
- * The records and interfaces of tracing. The tracer, its no-op twin, the
- * stream, the exporters and the viewer agree on these and on nothing else.
+ * The records and interfaces of tracing, which the tracer, the no-op tracer,
+ * the stream, the exporters and the viewer share.
  *
- * All times are milliseconds with a sub-millisecond fraction; points in time
- * are counted from the Unix epoch.
+ * All times are milliseconds with a fraction. Points in time count from the
+ * Unix epoch.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import type {
 
 export type { Attributes, AttributeValue, Layer, SpanOpener };
 
-/** How a span went: `timeout` if its trace ended before it did. */
+/** The status of a span. `timeout` if its trace ended first. */
 export type SpanStatus = "ok" | "error" | "timeout";
 
-/** Something that happened at one moment of a span. */
+/** An event at one moment of a span. */
 export interface SpanEvent {
   /** The name, such as `exception`. */
   readonly name: string;
@@ -46,9 +46,9 @@ export interface SpanData {
   readonly status: SpanStatus;
   /** The start, in epoch milliseconds. */
   readonly startTime: number;
-  /** The end, in epoch milliseconds; `startTime` while it is open. */
+  /** The end, in epoch milliseconds. `startTime` while the span is open. */
   readonly endTime: number;
-  /** The duration in milliseconds; 0 while it is open. */
+  /** The duration, in milliseconds. 0 while the span is open. */
   readonly duration: number;
   /** Named values. */
   readonly attributes: Readonly<Record<string, AttributeValue>>;
@@ -112,7 +112,7 @@ export type TraceEvent =
   }
   /** A trace ended and was stored, or got spans from a browser. */
   | { readonly type: "trace:end" | "trace:update"; readonly trace: TraceData }
-  /** A trace ended and wasn't stored, because it was too short. */
+  /** A trace ended and wasn't stored, because it was too short or excluded. */
   | {
     readonly type: "trace:discard";
     readonly traceId: string;

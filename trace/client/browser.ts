@@ -1,7 +1,6 @@
 /**
- * The parts of a browser that a server's type checker doesn't know. The modules
- * of this folder declare them where they use them, so that importing the client
- * on a server needs no types of the DOM.
+ * Types of the browser that the type checker of a server doesn't know. They let
+ * a server import the client without the DOM's types.
  *
  * @module
  */
@@ -13,7 +12,7 @@ export interface BrowserDocument {
   querySelector(selector: string): { readonly content: string } | null;
 }
 
-/** How the page's document was fetched and what became of it. */
+/** The timing of the page's document. */
 export interface NavigationTiming {
   readonly domainLookupStart: number;
   readonly domainLookupEnd: number;
@@ -30,7 +29,7 @@ export interface NavigationTiming {
   }[];
 }
 
-/** How a part of the page was fetched. */
+/** The timing of a resource of the page. */
 export interface ResourceTiming {
   readonly name: string;
   readonly initiatorType: string;
@@ -38,7 +37,7 @@ export interface ResourceTiming {
   readonly responseEnd: number;
 }
 
-/** The sender of data for a page that is being closed. */
+/** Sends data while a page is being closed. */
 export interface BrowserNavigator {
   sendBeacon(url: string, body: string): boolean;
 }

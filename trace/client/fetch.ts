@@ -6,9 +6,9 @@ import { ClientSpan } from "./span.ts";
 declare const document: BrowserDocument;
 
 /**
- * Replaces the page's `fetch` by one that gives each request a trace, sends it
- * in `traceparent`, and records how long the response took. Results and errors
- * stay as they are, and so do requests that already have a `traceparent`.
+ * Replaces the page's `fetch`. The replacement opens a span for each request
+ * and sends its id in `traceparent`. Results and errors stay the same. Requests
+ * that already have a `traceparent` stay unchanged.
  *
  * @param origins The origins that get `traceparent`.
  * @param sender Takes the spans.
@@ -24,16 +24,16 @@ export function patchFetch(
     let request: Request | undefined;
     let path = "";
     try {
-      // A request, also one of another frame, has a `url`; a `URL` has none.
+      // Not `instanceof`: the request may come from another frame.
       const [input] = args;
       const url = new URL((input as Request).url ?? input, document.baseURI);
       path = url.pathname;
       if (origins.includes(url.origin) && !path.startsWith("/__app/")) {
-        // `fetch` begins with it as well.
+        // Like `fetch`, it reads these first.
         request = new Request(...args);
       }
     } catch {
-      // The page's own `fetch` says what is wrong.
+      // The page's own `fetch` reports the error.
     }
     if (!request) return native(...args);
     const { headers, method } = request;
@@ -53,11 +53,11 @@ export function patchFetch(
       const { status } = response;
       span.setAttribute("http.response.status_code", status);
       if (status >= 400) {
-        // OpenTelemetry: to the one who asked, 4xx is a failure as well.
+        // OpenTelemetry: for clients, 4xx is an error too.
         span.setAttribute("error.type", `${status}`);
         span.error();
       }
-      // Without it, the server has no trace that the span could join.
+      // Without this header, the server has no trace for the span.
       if (response.headers.get("x-app-trace-id") === traceId) {
         sender.confirm();
         span.end();
@@ -76,7 +76,7 @@ export function patchFetch(
 
   globalThis.fetch = patched;
   return () => {
-    // Somebody may have put theirs around this one in the meantime.
+    // Other code may have wrapped it in the meantime.
     if (fetch === patched) globalThis.fetch = native;
   };
 }

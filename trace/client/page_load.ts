@@ -19,15 +19,14 @@ export interface PageTracer {
   ): ClientSpan;
 }
 
-/** Resources of a page that become spans. */
+/** Maximum resources of a page that become spans. */
 const MAX_RESOURCES = 100;
 
 /**
- * Finds the trace of the request that the page is the answer to: in
- * `<meta name="app-trace-id">`, in `window.__APP_TRACE_ID__`, or in what the
- * server's tracing writes in the header `Server-Timing`.
+ * Finds the trace of the page's own request: in `<meta name="app-trace-id">`,
+ * in `window.__APP_TRACE_ID__`, or in the header `Server-Timing`.
  *
- * @returns Its id, or `undefined` if the request was not traced.
+ * @returns The trace id, or `undefined` if the request wasn't traced.
  */
 export function findPageTrace(): string | undefined {
   const id = document.querySelector("meta[name=app-trace-id]")?.content ??
@@ -38,13 +37,13 @@ export function findPageTrace(): string | undefined {
 }
 
 /**
- * Records how the page was loaded, once it is: the navigation with its parts,
- * the resources, and the tasks that blocked the page.
+ * Records the page load after it has ended: the phases of the navigation, the
+ * resources, and the long tasks.
  *
  * @param tracer Opens the spans.
  */
 export function recordPageLoad(tracer: PageTracer): void {
-  // The end of the event is only known after it.
+  // The event's end is only known after the event.
   const loaded = () => setTimeout(() => record(tracer));
   if (document.readyState === "complete") loaded();
   else addEventListener("load", loaded);
@@ -54,14 +53,14 @@ function record(tracer: PageTracer): void {
   const timing = navigationTiming();
   let page: ClientSpan | undefined;
 
-  /** Adds a span: the one of the page first, the others below it. */
+  /** Adds a span. The first one is the page's, and the parent of the others. */
   function add(
     name: string,
     start: number,
     end: number,
     layer: Layer = "request",
   ): void {
-    // Not so if something is unknown, either.
+    // Comparisons with `undefined` are false too.
     if (!(end > start)) return;
     const options = { startTime: now(start) };
     const span = page?.child(name, layer, options) ??
@@ -82,15 +81,15 @@ function record(tracer: PageTracer): void {
     const { name, initiatorType, startTime, responseEnd } of resources
       .slice(0, MAX_RESOURCES) as ResourceTiming[]
   ) {
-    // The requests of `fetch` have traces of their own.
+    // Requests of `fetch` have their own spans.
     if (initiatorType !== "fetch") {
-      // The query may hold what opens doors.
+      // The query may contain secrets.
       const url = name.split(/[?#]/)[0]!.replace(location.origin, "");
       add(`${initiatorType} ${url}`, startTime, responseEnd);
     }
   }
 
-  // Calls back at once if there was a long task, and only that call counts.
+  // Called once, with the long tasks so far.
   if (PerformanceObserver.supportedEntryTypes.includes("longtask")) {
     new PerformanceObserver((list, observer) => {
       observer.disconnect();
@@ -103,7 +102,7 @@ function record(tracer: PageTracer): void {
   }
 }
 
-/** The timing of the navigation; empty in a browser without it. */
+/** Returns the navigation's timing. Empty if the browser doesn't support it. */
 function navigationTiming(): NavigationTiming {
   return Object(performance.getEntriesByType("navigation")[0]);
 }

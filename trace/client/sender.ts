@@ -4,46 +4,50 @@ import type { TakeSpan } from "./span.ts";
 
 declare const navigator: BrowserNavigator;
 
-/** Sends what the spans of the browser have recorded to the server. */
+/** Sends the browser's spans to the server. */
 export interface Sender {
-  /** How many spans were given up. */
+  /** The number of dropped spans. */
   dropped: number;
-  /** Takes the record of a span. */
+  /** Queues the record of a span. */
   add: TakeSpan;
   /**
-   * The server has shown that it traces. Nothing is sent before that: a server
-   * without tracing would answer with errors, and the console would show them.
+   * Allows sending, because the server has shown that it traces. A server
+   * without tracing would respond with errors, which the console would show.
    */
   confirm(): void;
   /**
-   * Sends all there is in a way that outlives the page, and disconnects until
-   * there is more: a browser doesn't keep a page that has an open socket.
+   * Sends all spans with a beacon, which outlives the page, and disconnects
+   * until there are more. Browsers don't cache a page with an open socket.
    */
   flush(): void;
-  /** Does the same for the last time. */
+  /** Sends all spans for the last time. */
   close(): void;
 }
 
-/** Spans that wait for a connection; the oldest give way. */
+/**
+ * Maximum spans that wait for a connection. The oldest ones are dropped first.
+ */
 const MAX_QUEUE = 500;
-/** Characters of a message; `sendBeacon` takes 64 KiB. */
+/** Maximum characters of a message. `sendBeacon` takes 64 KiB. */
 const MAX_MESSAGE = 48_000;
-/** How long spans are gathered, in milliseconds. */
+/** The delay before spans are sent together, in milliseconds. */
 const BATCH_DELAY = 100;
-/** Round trips that measure the clocks; the quickest counts. */
+/** Round trips that measure the clock offset. The quickest one counts. */
 const PINGS = 4;
-/** Half the wait before the first retry, in ms; it doubles each time. */
+/**
+ * Half the delay before the first retry, in milliseconds. It doubles each time.
+ */
 const MIN_WAIT = 500;
-/** The wait that is too long if there never was a connection: 3 attempts. */
+/** The delay that ends retries if no connection ever succeeded: 3 attempts. */
 const MAX_FIRST_WAIT = 4_000;
-/** The same if there was one, as a server takes a while to restart. */
+/** The same after a successful connection, because a server may restart. */
 const MAX_WAIT = 100_000;
 
 /**
- * Makes a sender. It connects when there is something to send, and measures
- * then how far the browser's clock is from the server's.
+ * Creates a sender. It connects when there are spans to send, and then measures
+ * the offset between the browser's clock and the server's.
  *
- * @param endpoint The address of the traces, without `/ws` and `/api`.
+ * @param endpoint The URL of the traces, without `/ws` and `/api`.
  */
 export function createSender(endpoint: string): Sender {
   let queue: (readonly [traceId: string, json: string])[] = [];
@@ -52,7 +56,7 @@ export function createSender(endpoint: string): Sender {
   let clock: unknown;
   let pongs = 0;
   let wait = MIN_WAIT;
-  /** 0 until the server is known to trace, and less when all is over. */
+  /** 0 until the server is known to trace. Negative after the end. */
   let maxWait = 0;
 
   function schedule(delay: number): void {
@@ -71,7 +75,7 @@ export function createSender(endpoint: string): Sender {
   function connect(): void {
     let quickest = Infinity;
     pongs = 0;
-    // The server sends no traces to a client that only posts.
+    // As `client`, it only posts spans and receives no traces.
     const ws = new WebSocket(
       `${endpoint.replace("http", "ws")}/ws?role=client`,
     );
@@ -83,7 +87,7 @@ export function createSender(endpoint: string): Sender {
     };
     ws.onmessage = ({ data }) => {
       const { sentAt, now: serverTime } = JSON.parse(data);
-      // It also answers spans that it can't use.
+      // Other messages are errors about spans.
       if (!serverTime) return;
       const time = now();
       const roundTrip = time - sentAt;
@@ -103,7 +107,7 @@ export function createSender(endpoint: string): Sender {
     };
   }
 
-  /** Sends a message a trace, until one does not get away. */
+  /** Sends one message for each trace, until one can't be sent. */
   function send(transmit: (message: string) => unknown): void {
     while (queue[0]) {
       const spans: string[] = [];
@@ -134,7 +138,7 @@ export function createSender(endpoint: string): Sender {
     },
     confirm() {
       maxWait ||= MAX_FIRST_WAIT;
-      // It is there again, or still.
+      // The server responds.
       if (maxWait === MAX_WAIT) wait = MIN_WAIT;
       schedule(BATCH_DELAY);
     },

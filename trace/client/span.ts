@@ -3,9 +3,9 @@ import { now, randomId } from "./clock.ts";
 
 /** Options of a span of the browser. */
 export interface ClientSpanOptions {
-  /** Values to begin with. */
+  /** The first attributes. */
   readonly attributes?: Attributes;
-  /** When it began, in epoch milliseconds. Default: now. */
+  /** The start, in epoch milliseconds. Default: now. */
   readonly startTime?: number;
 }
 
@@ -22,7 +22,7 @@ interface ClientSpanRecord {
   readonly events: unknown[];
 }
 
-/** Takes the record of a span that has ended, as JSON. */
+/** Called with the record of an ended span, as JSON. */
 export type TakeSpan = (traceId: string, json: string) => void;
 
 // The server rejects anything larger. It cuts names, keys and the attributes of
@@ -31,8 +31,8 @@ const MAX_LENGTH = 4096;
 const MAX_ENTRIES = 64;
 
 /**
- * A running span of the browser. It is opened by a {@linkcode ClientTracer} or
- * by a parent's `child`.
+ * A running span of the browser, from a {@linkcode ClientTracer} or from
+ * `child` of another span.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export class ClientSpan {
   readonly #take: TakeSpan | undefined;
   readonly #record: ClientSpanRecord;
 
-  /** @internal Makes an open span. */
+  /** @internal Creates an open span. */
   constructor(
     take: TakeSpan | undefined,
     traceId: string,
@@ -88,12 +88,12 @@ export class ClientSpan {
     );
   }
 
-  /** Keeps a value under a name; the last value given stays. */
+  /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue): void {
     keep(this.#record.attributes, { [key]: value });
   }
 
-  /** Notes that something happened now. */
+  /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void {
     const { events } = this.#record;
     if (events.length < MAX_ENTRIES) {
@@ -105,7 +105,7 @@ export class ClientSpan {
     }
   }
 
-  /** Marks the span as failed and notes what was thrown, if anything. */
+  /** Marks the span as failed, and records the error if there is one. */
   error(error?: unknown): void {
     this.#record.status = "error";
     if (error !== undefined) {
@@ -122,7 +122,7 @@ export class ClientSpan {
   /**
    * Ends the span. Every later call on it does nothing.
    *
-   * @param endTime When it ended, in epoch milliseconds. Default: now.
+   * @param endTime The end, in epoch milliseconds. Default: now.
    */
   end(endTime: number = now()): void {
     if (!this.#record.endTime) {
@@ -132,7 +132,7 @@ export class ClientSpan {
   }
 }
 
-/** Adds what is defined to `values`, as far as there is room. */
+/** Adds the defined attributes to `values`, up to the limit. */
 function keep(
   values: Record<string, AttributeValue>,
   attributes: Attributes = {},
@@ -143,7 +143,7 @@ function keep(
       value !== undefined &&
       (key in values || Object.keys(values).length < MAX_ENTRIES)
     ) {
-      // JavaScript callers pass what they like, and JSON knows no bigint.
+      // Untyped code may pass anything, and JSON has no bigint.
       values[key] = typeof value === "number" || typeof value === "boolean"
         ? value
         : clip(value);

@@ -8,17 +8,17 @@ import { ClientSpan, type ClientSpanOptions, type TakeSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 
-/** Settings of the tracing in a browser. */
+/** Options of tracing in a browser. */
 export interface ClientTracingOptions {
   /**
-   * Where the server takes spans: at `/ws` below this address, and at `/api`.
-   * Default `/__app/traces`.
+   * The URL of the server's traces. Spans go to `/ws` and `/api` below it.
+   * Default: `/__app/traces`.
    */
   readonly endpoint?: string;
   /**
    * Other origins whose servers continue the page's traces, such as
-   * `https://api.example.com`. They have to allow the header `traceparent` in
-   * requests of other origins, and to expose `X-App-Trace-Id`. Default: none.
+   * `https://api.example.com`. Their CORS rules must allow the header
+   * `traceparent` and expose `X-App-Trace-Id`. Default: none.
    */
   readonly trustedOrigins?: readonly string[];
 }
@@ -31,8 +31,8 @@ export class ClientTracer {
   #restoreFetch: (() => void) | undefined;
 
   /**
-   * Starts recording, in a page; elsewhere it never records anything. Use
-   * {@linkcode initClientTracing}: one tracer is enough.
+   * Starts recording in a page. Outside a page, it records nothing. Call
+   * {@linkcode initClientTracing} instead: a page needs one tracer.
    *
    * @throws {TypeError} If an option is unknown.
    */
@@ -52,7 +52,7 @@ export class ClientTracer {
       [location.origin, ...trustedOrigins],
       sender,
     );
-    // On a phone, the page may only learn that it is hidden.
+    // On a phone, this may be the last event of the page.
     for (const type of ["pagehide", "visibilitychange"]) {
       addEventListener(type, sender.flush);
     }
@@ -64,7 +64,7 @@ export class ClientTracer {
     }
   }
 
-  /** How many spans were given up because too many waited to be sent. */
+  /** The number of spans that were dropped because too many were waiting. */
   get dropped(): number {
     return this.#sender?.dropped ?? 0;
   }
@@ -74,15 +74,15 @@ export class ClientTracer {
    * only if the page's request was traced.
    *
    * @param name The name, such as `hydrate:Search`.
-   * @param layer The part of the application that does it. Default `custom`.
-   * @param options Values to begin with.
+   * @param layer The part of the application. Default: `custom`.
+   * @param options The start, the parent and the first attributes.
    */
   startSpan(
     name: string,
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    // Without a parent it goes below the span of the page's request.
+    // The default parent is the span of the page's request.
     return new ClientSpan(
       this.#take,
       this.#traceId,
@@ -94,10 +94,10 @@ export class ClientTracer {
   }
 
   /**
-   * Runs `fn` with a new span, which ends when `fn` has returned or its promise
-   * has settled. Errors are recorded and thrown on.
+   * Runs `fn` with a new span. The span ends when `fn` returns or its promise
+   * settles. Errors are recorded and thrown on.
    *
-   * @returns What `fn` returns.
+   * @returns The result of `fn`.
    */
   withSpan<T>(
     name: string,
@@ -125,8 +125,8 @@ export class ClientTracer {
   }
 
   /**
-   * Puts the page's own `fetch` back, sends what is left and disconnects, for
-   * good: what is recorded from then on goes nowhere.
+   * Restores the page's own `fetch`, sends the remaining spans, and
+   * disconnects. Nothing is recorded after that.
    */
   close(): void {
     this.#restoreFetch?.();

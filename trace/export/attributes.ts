@@ -62,8 +62,8 @@ export function exceptionOf(span: SpanData): SpanEvent | undefined {
 }
 
 /**
- * The one thing about a span that its name doesn't say: a statement, a path, a
- * cache key. `undefined` if nothing stands out.
+ * Returns the most useful detail that a span's name doesn't contain: a
+ * statement, a path or a cache key. `undefined` if there is none.
  */
 export function detailOf(span: SpanData): string | undefined {
   const detail = attributeText(span, ...DETAIL_ATTRIBUTES);

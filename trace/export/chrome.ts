@@ -9,17 +9,17 @@ import { assignLanes } from "./lanes.ts";
 
 /** An event of a trace; times are in microseconds. */
 export interface ChromeTraceEvent {
-  /** The span's or event's name, or which name an `M` gives. */
+  /** The name of the span or event. For `M`, the kind of name that it sets. */
   readonly name: string;
   /** The layer. */
   readonly cat?: string;
   /** `X` is a span, `i` a moment, `M` a name for a process or thread. */
   readonly ph: "X" | "i" | "M";
-  /** From the start of the earliest trace. */
+  /** The time since the start of the earliest trace. */
   readonly ts?: number;
-  /** How long a span took. */
+  /** The duration of a span. */
   readonly dur?: number;
-  /** How far a moment's mark reaches: `t` is its thread. */
+  /** The scope of a moment's mark: `t` for its thread. */
   readonly s?: "t";
   /** The trace. */
   readonly pid: number;
@@ -38,30 +38,30 @@ export interface ChromeTraceEvent {
 export interface ChromeTrace {
   /** The spans and moments, each trace after its names. */
   readonly traceEvents: readonly ChromeTraceEvent[];
-  /** The unit in which times are shown. The file has microseconds. */
+  /** The unit for displayed times. The file has microseconds. */
   readonly displayTimeUnit: "ms";
   /** Metadata of the file. */
   readonly otherData: {
-    /** Where `ts` counts from, in epoch milliseconds. */
+    /** The origin of `ts`, in epoch milliseconds. */
     readonly epoch: number;
-    /** The same for people. */
+    /** The same time as ISO 8601. */
     readonly startTime: string;
   };
 }
 
 /**
- * How many steps a microsecond has. Times are whole eighths of a microsecond,
- * finer than a double of epoch milliseconds can tell (244 ns) and exact in
- * binary. So a child's `ts + dur` never passes its parent's by rounding:
- * Perfetto would drop it.
+ * The steps of a microsecond. Times are whole eighths of a microsecond, which
+ * are exact in binary, and finer than epoch milliseconds in a double (244 ns).
+ * So rounding never moves a child's end beyond its parent's. Perfetto would
+ * drop such a child.
  */
 const STEPS = 8;
 
 /**
- * Writes traces as a Chrome trace, to be opened in Perfetto or in the
- * Performance panel. Each trace is a process, named after its root span. Spans
- * that run side by side are on threads of their own, because there the format
- * has nothing but nesting; `args.parent` says where they belong.
+ * Writes traces as a Chrome trace, for Perfetto or Chrome's Performance panel.
+ * Each trace is a process, named after its root span. The format has only
+ * nesting, so spans that run in parallel are on different threads.
+ * `args.parent` names their parent.
  *
  * @param traces The traces.
  * @returns An object to store as JSON.
@@ -168,7 +168,9 @@ function nameEvents(
   return events;
 }
 
-/** The earliest start of any span; a browser's may precede its trace's. */
+/**
+ * The earliest start of any span. A browser's span may start before its trace.
+ */
 function startOf(traces: readonly SerializedTrace[]): number {
   let start = Infinity;
   for (const trace of traces) {
@@ -178,7 +180,7 @@ function startOf(traces: readonly SerializedTrace[]): number {
   return start === Infinity ? 0 : start;
 }
 
-/** ISO 8601, or nothing for a time that no calendar has. */
+/** ISO 8601, or `undefined` for a time outside the range of `Date`. */
 function dateText(time: number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();

@@ -1,24 +1,24 @@
 /**
- * Counts what becomes of traces that are exported.
+ * Counts the outcomes of exported traces.
  *
  * @module
  */
 
 /** Numbers of traces, and of spans where the name says so. */
 export interface OTLPExporterStats {
-  /** Taken by the collector. */
+  /** Accepted by the collector. */
   readonly exported: number;
-  /** Given up: the queue was full, or the exporter closed. */
+  /** Dropped: the queue was full, or the exporter closed. */
   readonly dropped: number;
-  /** Sent in vain: refused, or not taken at the last attempt. */
+  /** Failed: refused, or not accepted at the last attempt. */
   readonly failed: number;
   /** Waiting, or being sent. */
   readonly queued: number;
   /** The traces of `dropped` and `failed`, by reason. */
   readonly lost: {
-    /** The queue was full: more traces end than the collector takes. */
+    /** The queue was full: more traces end than the collector accepts. */
     readonly queueFull: number;
-    /** The exporter closed before they were taken. */
+    /** The exporter closed before they were accepted. */
     readonly closed: number;
     /** The collector refused them for good, such as with 400 or 401. */
     readonly rejected: number;
@@ -29,11 +29,11 @@ export interface OTLPExporterStats {
     /** They can't be written as OTLP. */
     readonly invalid: number;
   };
-  /** Spans that the collector refused of traces that it took. */
+  /** Spans that the collector refused in traces that it accepted. */
   readonly rejectedSpans: number;
 }
 
-/** The fate of a trace. */
+/** The outcome of a trace. */
 export type Outcome = "exported" | keyof OTLPExporterStats["lost"];
 
 /** Counts outcomes. */

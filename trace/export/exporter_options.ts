@@ -30,7 +30,10 @@ export interface OTLPBatchOptions {
   readonly maxSize?: number;
   /** How long a trace waits for others, in milliseconds. Default: 5000. */
   readonly maxDelayMs?: number;
-  /** Maximum traces kept until taken; further ones are dropped. Default: 5000. */
+  /**
+   * Maximum traces kept until accepted; further ones are dropped. Default:
+   * 5000.
+   */
   readonly maxQueue?: number;
   /**
    * Maximum spans of these traces, since traces differ in size; further traces
@@ -44,8 +47,9 @@ export interface OTLPBatchOptions {
 /** Options of an exporter. */
 export interface OTLPExporterOptions {
   /**
-   * Where the collector listens. An address without a path, such as
-   * `http://localhost:4318`, stands for its `/v1/traces`.
+   * The collector's URL. Without a path, as in `http://localhost:4318`, it
+   * stands for its `/v1/traces`. The port of OTLP over HTTP is 4318, and not
+   * 4317.
    */
   readonly url: string;
   /** Headers of each request, such as `authorization`. Never logged. */
@@ -62,13 +66,13 @@ export interface OTLPExporterOptions {
   /** Whether requests are compressed. Default: false. */
   readonly gzip?: boolean;
   /**
-   * Called when something goes wrong, once until it works again.
-   * Default: `console.warn` of the message.
+   * Called with the first error of an outage. Default: `console.warn` of the
+   * message.
    */
   readonly onError?: (error: Error) => void;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** The clock, timers and randomness. Default: those of the machine. */
+  /** The clock, timers and randomness. Default: the system's. */
   readonly timers?: OTLPExporterTimers;
 }
 
@@ -148,7 +152,7 @@ export function readExporterOptions(
     sender: {
       url: readURL(options.url),
       headers,
-      // Looked up late: tests and other libraries put theirs in its place.
+      // Read late, because tests and other libraries replace it.
       fetch: options.fetch ??
         ((input, init) => globalThis.fetch(input, init)),
       timers,
@@ -164,7 +168,7 @@ export function readExporterOptions(
   };
 }
 
-/** Its errors only say what is wrong with the URL, which may hold a password. */
+/** Errors don't contain the URL, because it may contain a password. */
 function readURL(text: unknown): URL {
   const url = URL.parse(String(text));
   const isHTTP = url?.protocol === "http:" || url?.protocol === "https:";
@@ -205,7 +209,7 @@ function readResource(
   };
 }
 
-/** Its errors name the header that is wrong, never its value. */
+/** Errors name the invalid header, and never contain its value. */
 function readHeaders(values: Readonly<Record<string, string>>): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(values)) {

@@ -21,8 +21,8 @@ export interface BatchFormat {
 const SPANS_AT_ONCE = 100;
 
 /**
- * How long the text of a request may get, in characters. OTLP/HTTP, "Request":
- * receivers take 20 MiB, those behind a gRPC hop 4 MiB.
+ * Maximum characters of a request. Receivers take 20 MiB, or 4 MiB behind a
+ * gRPC hop (OTLP/HTTP, "Request").
  */
 const MAX_TEXT = 4 * 1024 * 1024;
 
@@ -30,14 +30,14 @@ const MAX_TEXT = 4 * 1024 * 1024;
 export interface EncodedBatch {
   /** The number of traces in it. */
   readonly count: number;
-  /** The bytes, made once for all attempts. */
+  /** The bytes, encoded once for all attempts. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Yields the bodies of requests: one, unless the traces are too large for that.
- * It yields to the event loop in between, because writing a batch takes as long
- * as answering dozens of requests.
+ * Yields the bodies of requests: one, unless the traces are too large. It
+ * yields to the event loop in between, because encoding a batch takes as long
+ * as dozens of requests.
  */
 export async function* encodeBatches(
   traces: readonly SerializedTrace[],

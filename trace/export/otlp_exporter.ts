@@ -32,36 +32,36 @@ export interface OTLPExporter {
   /** The numbers of traces so far. */
   readonly stats: OTLPExporterStats;
   /**
-   * Exports each trace of a tracer when it ends, until the returned function
-   * is called. Spans that a browser sends later go along if their trace is
-   * still waiting.
+   * Exports each trace of a tracer when it ends, until the returned function is
+   * called. Later spans of a browser are included if their trace is still
+   * waiting.
    *
-   * @throws {TypeError} If the exporter is closed.
+   * @throws {TypeError} If the exporter is closed, or the argument has no
+   * `subscribe` method.
    */
   attach(tracer: Pick<Tracer, "subscribe">): () => void;
   /**
-   * Sends what is waiting now. A wait that the exporter chose itself is cut
-   * short, one that the collector asked for isn't.
+   * Sends the waiting traces now. It cuts its own retry delays short, but not
+   * those that the collector asked for.
    *
-   * @returns Whether nothing was left at the deadline.
+   * @returns Whether all traces were sent before the deadline.
    */
   flush(deadline?: OTLPDeadline): Promise<boolean>;
-  /** Detaches from all tracers, flushes, and drops what is left then. */
+  /** Detaches from all tracers, flushes, and drops the rest. */
   close(deadline?: OTLPDeadline): Promise<void>;
-  /** Closes, at the end of the block of an `await using`. */
+  /** Calls `close()` at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
  * Creates an exporter that sends traces to an OpenTelemetry collector, or to
- * anything else that takes OTLP/HTTP JSON: Jaeger, Tempo, a vendor.
+ * any other receiver of OTLP over HTTP with JSON, such as Jaeger or Tempo.
  *
- * It never makes a request wait: a finished trace is put in a queue and sent
- * later, with others, several requests at a time. The queue is bounded. Traces
- * that don't fit are dropped and counted. A batch that the collector can't take
- * now (429, 502, 503, 504, or no connection) is sent again, up to six times. The
- * pauses follow `Retry-After`, or double from one second on. Other batches are
- * sent meanwhile.
+ * Requests never wait for it. Finished traces go into a bounded queue, and are
+ * sent in batches. Traces that don't fit are dropped and counted. If the
+ * collector is busy or away (429, 502, 503, 504, or no connection), a batch is
+ * sent up to six times. The delays follow `Retry-After`, or double from one
+ * second on. Other batches go on.
  *
  * @param options Where and how to send.
  * @returns The exporter. Close it before the process ends.
@@ -98,9 +98,9 @@ const DEADLINE = 5000;
  *                                                               └── wait ← retry
  * ```
  *
- * A batch holds a slot while it is written and sent, so that a collector isn't
- * met with more than `maxInFlight` requests. One that waits to be sent again
- * gives its slot to others. It still counts as queued, which bounds memory.
+ * A batch holds a slot while it is encoded and sent, so that at most
+ * `maxInFlight` requests run. While it waits for a retry, others use its slot.
+ * It still counts as queued, which bounds memory.
  */
 class BatchExporter implements OTLPExporter {
   readonly #settings: ExporterSettings;
@@ -114,11 +114,11 @@ class BatchExporter implements OTLPExporter {
   #inFlight = 0;
   /** The spans of all traces that are waiting or in flight. */
   #spans = 0;
-  /** How many calls of `flush` are waiting. */
+  /** The number of `flush` calls that are waiting. */
   #flushing = 0;
   #running: Promise<void> | undefined;
   readonly #exports = new Set<Promise<void>>();
-  /** Calls off the next run. */
+  /** Cancels the next run. */
   #cancelTimer: (() => void) | undefined;
   #timerIsUrgent = false;
 

@@ -16,15 +16,14 @@ import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";
 const STATUS_DESCRIPTION = "otel.status_description";
 
 /**
- * Reads traces from OTLP/JSON: one parsed request, or the parsed lines of a
- * file in an array. Fields it doesn't know are ignored.
+ * Reads traces from OTLP/JSON: one parsed request, or an array with the parsed
+ * lines of a file. Unknown fields are ignored.
  *
- * Spans that {@linkcode toOTLP} wrote come back as they were, as far as OTLP
- * can tell: traces that share an id are one trace, durations are those between
- * start and end, and half surrogate pairs are U+FFFD. Spans of other libraries
- * get their layer and their trace's metadata from the semantic conventions, a
- * list as JSON text, and the name of their service as an attribute; spans are
- * put in order of their start; one without an end ends where it starts.
+ * Spans from {@linkcode toOTLP} come back unchanged, with three exceptions.
+ * Traces with the same id become one trace. Durations become the difference of
+ * start and end. Half surrogate pairs become U+FFFD. Spans of other libraries
+ * get their layer and metadata from the semantic conventions, and the name of
+ * their service as an attribute.
  *
  * @param value The result of `JSON.parse`.
  * @returns The traces, in order of their first span.
@@ -114,7 +113,7 @@ function readSpan(
   return { span, isOurs, ...(metadata && { metadata }) };
 }
 
-/** The attributes that `toOTLP` added to a span, and the others. */
+/** Separates the attributes that `toOTLP` has added from the others. */
 interface OwnAttributes {
   readonly layer?: Layer;
   readonly timedOut?: boolean;
@@ -129,7 +128,7 @@ function takeOwn(all: Record<string, AttributeValue>): OwnAttributes {
     [OWN.trace]: trace,
     ...attributes
   } = all;
-  // Somebody else may use the name too: then all of it is theirs.
+  // Another library may use this name for something else.
   if (!isLayer(layer)) return { attributes: all };
   const metadata = parseMetadata(trace);
   return {
@@ -151,8 +150,8 @@ function readEvent(field: Field, spanStart: number): SpanEvent {
 }
 
 /**
- * Whether the span failed. Its message is kept as an attribute, unless it is
- * ours or an exception's and so there already.
+ * Whether the span failed. Its message becomes an attribute, unless it is ours
+ * or an exception event has it.
  */
 function readFailed(
   status: Field,
@@ -183,7 +182,7 @@ function readId(field: Field, digits: number): string {
     .toLowerCase();
 }
 
-/** A count of what was dropped; `undefined` for none. */
+/** Reads the number of dropped items. `undefined` for none. */
 function readCount(field: Field): number | undefined {
   const isCount = Number.isInteger(field.value) && field.value as number >= 0;
   return field.expect("a whole number from 0", isCount, 0) || undefined;

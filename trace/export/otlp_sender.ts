@@ -8,10 +8,10 @@ import { reportError } from "../../core/report_error.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 import { Slots } from "./slots.ts";
 
-/** How much of an answer is read, in bytes. */
+/** Maximum bytes read from a response. */
 const MAX_ANSWER = 16 * 1024;
 
-/** How long a collector may take to answer, in milliseconds. */
+/** The timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT = 10_000;
 
 /** A problem that may last for a while. */
@@ -21,13 +21,13 @@ export type Trouble = "collector" | "queue";
 export interface OTLPExporterTimers {
   /** The time, in epoch milliseconds. */
   now(): number;
-  /** Calls `fn` in `delay` milliseconds unless the returned function is. */
+  /** Calls `fn` in `delay` milliseconds. The returned function cancels it. */
   after(delay: number, fn: () => void): () => void;
   /** A number from 0 up to 1. */
   random(): number;
 }
 
-/** Where and how a sender sends. */
+/** Options of a sender. */
 export interface SenderOptions {
   readonly url: URL;
   readonly headers: Headers;
@@ -38,7 +38,7 @@ export interface SenderOptions {
   readonly maxInFlight: number;
 }
 
-/** Why a body was given up. */
+/** The reason why a body wasn't delivered. */
 export type DeliveryFailure = "rejected" | "timeout" | "unavailable" | "closed";
 
 /** The result of an attempt; `problem` is safe to log. */
@@ -53,21 +53,21 @@ type SendResult =
     readonly type: "retry";
     readonly problem: string;
     readonly reason: "timeout" | "unavailable";
-    /** How long the collector asks to be left alone, in milliseconds. */
+    /** The delay that the collector asks for, in milliseconds. */
     readonly after?: number;
   }
   | { readonly type: "failed"; readonly problem: string };
 
 /** Delivers a bounded number of bodies at a time, and reports problems once. */
 export class Sender {
-  /** A slot for each request. A delivery that waits to try again holds none. */
+  /** A slot for each request. A delivery that waits for a retry holds none. */
   readonly slots: Slots;
   /** Spans of delivered bodies that the collector refused. */
   rejectedSpans = 0;
   readonly #options: SenderOptions;
   readonly #troubles = new Set<Trouble>();
   readonly #closed = new AbortController();
-  /** End the waits before further attempts, if that is allowed. */
+  /** End the delays before retries, if that is allowed. */
   readonly #wakers = new Set<(isClosing: boolean) => void>();
 
   constructor(options: SenderOptions) {
@@ -81,8 +81,8 @@ export class Sender {
   }
 
   /**
-   * Sends a body until it is taken, refused, or not worth another attempt. The
-   * caller holds a slot, which others use while this waits to try again.
+   * Sends a body until it is accepted, refused, or out of attempts. The caller
+   * holds a slot, which others use while this waits for a retry.
    */
   async deliver(
     body: Uint8Array<ArrayBuffer>,
@@ -93,7 +93,7 @@ export class Sender {
       const result = await this.#attempt(body);
       if (result.type === "sent") {
         this.rejectedSpans += result.rejectedSpans ?? 0;
-        // Deliveries that wait to try again are still in trouble.
+        // Deliveries that wait for a retry are still in trouble.
         if (result.problem !== undefined) {
           this.report("collector", result.problem);
         } else if (this.#wakers.size === 0) this.recovered("collector");
@@ -141,7 +141,7 @@ export class Sender {
     if (this.#troubles.has(trouble)) return;
     this.#troubles.add(trouble);
     const { url, onError } = this.#options;
-    // Only the origin: a path or a query may hold a key.
+    // Only the origin: a path or a query may contain a key.
     const where = url.origin;
     reportError(
       onError,
@@ -154,12 +154,12 @@ export class Sender {
     this.#troubles.delete(trouble);
   }
 
-  /** Ends waits, except those that the collector asked for. */
+  /** Ends delays, except for those that the collector asked for. */
   hurry(): void {
     for (const wake of this.#wakers) wake(false);
   }
 
-  /** Ends the deliveries that are going on. */
+  /** Aborts the running deliveries. */
   close(): void {
     this.#closed.abort();
     for (const wake of this.#wakers) wake(true);
@@ -179,7 +179,7 @@ async function send(
       headers: options.headers,
       body,
       signal,
-      // Following one would hand the headers to somebody else.
+      // A redirect could send the headers to another server.
       redirect: "manual",
     });
   } catch (error) {
@@ -228,7 +228,7 @@ function acceptance(answer: string): SendResult {
   try {
     rejected = JSON.parse(answer)?.partialSuccess?.rejectedSpans;
   } catch {
-    // An answer without a body is fine.
+    // The body may be empty.
   }
   const count = Number(rejected);
   if (!(count > 0)) return { type: "sent" };
@@ -242,7 +242,7 @@ function acceptance(answer: string): SendResult {
 const GRPC_ADVICE =
   "port 4317 is the one for OTLP over gRPC, and port 4318 for OTLP over HTTP";
 
-/** Returns the problem, without secrets that the message may repeat. */
+/** Returns the problem, without the secrets that the message may contain. */
 function problemOf(
   error: unknown,
   signal: AbortSignal,
@@ -256,7 +256,7 @@ function problemOf(
   return url.port === "4317" ? `${text}; ${GRPC_ADVICE}` : text;
 }
 
-/** The first bytes of a body, as text; the rest is not waited for. */
+/** Returns the first bytes of a body as text, without waiting for the rest. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";
@@ -270,7 +270,7 @@ async function readStart(response: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // The status has been received, which is what counts.
+    // The status is known, and that is enough.
   }
   return text;
 }

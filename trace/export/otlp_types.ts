@@ -18,7 +18,7 @@ export interface OTLPKeyValue {
     readonly boolValue?: boolean;
     /** A 64-bit integer in decimal. */
     readonly intValue?: string;
-    /** A double; text for those that JSON has no number for, such as `NaN`. */
+    /** A double, or text for one that JSON can't represent, such as `NaN`. */
     readonly doubleValue?: number | string;
   };
 }
@@ -39,7 +39,7 @@ export interface OTLPSpan {
   readonly startTimeUnixNano: string;
   /** The end in nanoseconds since the Unix epoch, in decimal. */
   readonly endTimeUnixNano: string;
-  /** Named values; no name twice. */
+  /** Named values, each with a unique name. */
   readonly attributes: readonly OTLPKeyValue[];
   /** The number of dropped attributes. */
   readonly droppedAttributesCount?: number;
@@ -58,7 +58,7 @@ export interface OTLPSpan {
   readonly status: {
     /** 0 is unset, 1 ok, 2 error. */
     readonly code: 0 | 1 | 2;
-    /** Why it failed. */
+    /** The reason of a failure. */
     readonly message?: string;
   };
 }

@@ -9,13 +9,13 @@ import type { Field } from "./field.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
 import { setOwn } from "./field.ts";
 
-/** How deep lists may be nested in each other: reading them is recursive. */
+/** Maximum depth of nested lists, which are read recursively. */
 const MAX_DEPTH = 64;
 
 /** OTLP's integers have 64 bits. */
 const INT_LIMIT = 2 ** 63;
 
-/** Named values as OTLP has them. Half surrogate pairs become U+FFFD. */
+/** Returns named values in OTLP's form. Half surrogate pairs become U+FFFD. */
 export function toKeyValues(
   attributes: Readonly<Record<string, AttributeValue>>,
 ): OTLPKeyValue[] {
@@ -34,7 +34,10 @@ function toAnyValue(value: AttributeValue): OTLPKeyValue["value"] {
   return isInt ? { intValue: String(BigInt(value)) } : { doubleValue: value };
 }
 
-/** The attributes of a list of named values; of several alike, the last. */
+/**
+ * Returns the attributes of a list of named values. The last one of a name
+ * wins.
+ */
 export function readKeyValues(list: Field): Record<string, AttributeValue> {
   const attributes: Record<string, AttributeValue> = {};
   for (const pair of list.items([])) {
@@ -47,13 +50,13 @@ export function readKeyValues(list: Field): Record<string, AttributeValue> {
   return attributes;
 }
 
-/** A value as ours, where lists are JSON text, and as JSON inside a list. */
+/** Reads a value. A list becomes JSON text. */
 interface ReadValue {
   readonly value: AttributeValue;
   readonly json: string;
 }
 
-/** The fields of a value; of several, the first counts. */
+/** The fields of a value. The first one present counts. */
 const KINDS = [
   "stringValue",
   "boolValue",
@@ -66,7 +69,7 @@ const KINDS = [
 
 function readAnyValue(any: Field, depth: number): ReadValue {
   const kind = KINDS.find((kind) => !any.isAbsent && !any.get(kind).isAbsent);
-  // No value looks like no text outside of a list, where it has to be one.
+  // Outside a list, a missing value becomes an empty text.
   if (kind === undefined) return { value: "", json: "null" };
   if (depth > MAX_DEPTH) any.fail(`nested at most ${MAX_DEPTH} deep`);
   const field = any.get(kind);
@@ -107,13 +110,15 @@ function readInt(field: Field): bigint {
   ));
 }
 
-/** A number if it can be one exactly, or else its digits. */
+/** Returns a number if that is exact, and otherwise the digits. */
 function fromInt(int: bigint): number | string {
   const number = Number(int);
   return BigInt(number) === int ? number : String(int);
 }
 
-/** `NaN` and the infinities stay text: JSON would turn them into `null`. */
+/**
+ * `NaN` and the infinities stay text, because JSON would turn them into `null`.
+ */
 function readDouble(field: Field): number | string {
   const { value } = field;
   if (typeof value === "number") return value;
@@ -130,13 +135,16 @@ function readDouble(field: Field): number | string {
  * The digits of nanoseconds after the millisecond.
  *
  * Nanoseconds since 1970 don't fit a double: 2⁵³ of them are 104 days. Whole
- * milliseconds do, and the rest is always the last six digits. So they are
- * joined and split as text. A double of epoch milliseconds steps by 244 ns, and
- * survives the way there and back.
+ * milliseconds do, and the rest is always the last six digits. So both are
+ * joined and split as text. A double of epoch milliseconds, in steps of 244 ns,
+ * survives both conversions.
  */
 const DIGITS = 6;
 
-/** Nanoseconds in decimal. A time before 1970, which OTLP can't tell, is 0. */
+/**
+ * Returns nanoseconds in decimal. A time before 1970 becomes 0, because OTLP
+ * can't represent it.
+ */
 export function toUnixNano(time: number): string {
   if (time <= 0) return "0";
   let whole = Math.floor(time);
@@ -149,7 +157,7 @@ export function toUnixNano(time: number): string {
   return String(whole) + String(nanos).padStart(DIGITS, "0");
 }
 
-/** Milliseconds, as near as a double gets, of nanoseconds in decimal. */
+/** Converts decimal nanoseconds to the nearest milliseconds. */
 export function fromUnixNano(nanos: string): number {
   const whole = Number(nanos);
   if (whole <= Number.MAX_SAFE_INTEGER) return whole / 1e6;
@@ -157,10 +165,10 @@ export function fromUnixNano(nanos: string): number {
 }
 
 /**
- * Returns a text with U+FFFD for each half of a surrogate pair, which UTF-8 and
- * so files and protobuf have no form for.
+ * Replaces each half of a surrogate pair with U+FFFD, because UTF-8 can't
+ * represent it.
  */
 export function toWellFormed(text: string): string {
-  // Many times faster, but older runtimes lack it.
+  // Many times faster, but missing in older runtimes.
   return text.toWellFormed?.() ?? text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

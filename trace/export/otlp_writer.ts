@@ -9,13 +9,13 @@ import { findRoot } from "./trace_assembler.ts";
 /** How {@linkcode toOTLP} names what it writes. */
 export interface OTLPOptions {
   /**
-   * The name of the service that the spans are from. Default:
-   * `unknown_service`, which the semantic conventions demand.
+   * The name of the service. Default: `unknown_service`, as the semantic
+   * conventions require.
    */
   readonly serviceName?: string;
 }
 
-/** Writes traces as OTLP/JSON. See `toOTLP` of the module, which checks options. */
+/** Writes traces as OTLP/JSON. `toOTLP` of the module checks the options. */
 export function toOTLP(
   traces: readonly SerializedTrace[],
   options: OTLPOptions = {},
@@ -80,12 +80,14 @@ function toSpan(
   };
 }
 
-/** Whether no attribute of our own takes its place: keys must be unique. */
+/** Whether the kit doesn't set this attribute itself. Keys must be unique. */
 function isTheirs({ key }: OTLPKeyValue): boolean {
   return key !== OWN.layer && key !== OWN.status && key !== OWN.trace;
 }
 
-/** `ok` is unset: the specification keeps 1 for what a person has judged. */
+/**
+ * `ok` becomes unset: the specification reserves 1 for a judgement by a person.
+ */
 function statusOf(span: SpanData): OTLPSpan["status"] {
   if (span.status === "ok") return { code: 0 };
   if (span.status === "timeout") {

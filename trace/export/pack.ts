@@ -1,6 +1,6 @@
 /**
- * Packs traces into one compact text. `packed_format.ts` draws the layout, and
- * `unpack.ts` reads it.
+ * Packs traces into one compact text. `packed_format.ts` describes the layout,
+ * and `unpack.ts` reads it.
  *
  * @module
  */
@@ -22,13 +22,13 @@ export {
 } from "./unpack.ts";
 
 /**
- * Packs traces into compressed base64 text, which is safe inside a
- * `<script type="application/json">`. {@linkcode unpackTraces} gives them back
- * as they were, times to the last bit.
+ * Packs traces into compressed base64 text, which is safe inside a `<script
+ * type="application/json">`. {@linkcode unpackTraces} restores them exactly,
+ * including times.
  *
- * @param traces The traces. They come back in this order.
- * @returns The text: about 30 bytes a span.
- * @throws {TypeError} If a record holds what its type doesn't allow.
+ * @param traces The traces. Unpacking keeps their order.
+ * @returns The text, with about 30 bytes for each span.
+ * @throws {TypeError} If a record has values that its type doesn't allow.
  *
  * @example
  * ```ts

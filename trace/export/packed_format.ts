@@ -1,5 +1,5 @@
 /**
- * The layout of packed traces, and the cells that it is made of.
+ * The layout of packed traces, and its cells.
  *
  * The text is base64 of gzip of lines. All but the first are JSON:
  *
@@ -23,18 +23,18 @@
  *  rest         an object of what few spans have
  * ```
  *
- * The last three are columns, because like compresses well beside like: ids are
- * random, and rows of `spans` repeat from trace to trace. A span's children and
- * its trace id are only written where the other fields don't imply them.
+ * The last three are columns, because similar values compress well together:
+ * ids are random, and rows of `spans` repeat from trace to trace. A span's
+ * children and trace id are only written if the other fields don't imply them.
  *
  * Times are exact. A double between 2⁴⁰ and 2⁴¹, which is any epoch millisecond
- * from 2004 to 2039, is a whole multiple of 2⁻¹² ms. So the difference of two is
- * a small whole number of that unit (244 ns). A duration comes from a finer
- * clock, and differs from end minus start by a whole number of a smaller unit. Any
- * other number is written as text.
+ * from 2004 to 2039, is a whole multiple of 2⁻¹² ms. So the difference of two
+ * is a small whole number of that unit (244 ns). A duration comes from a finer
+ * clock, and differs from end minus start by a whole number of a smaller unit.
+ * Any other number is written as text.
  *
- * Everything that is read costs at least a byte of payload: work and memory are
- * bounded by the payload's size, whatever it says.
+ * Each value that is read takes at least a byte of payload. So the payload's
+ * size bounds work and memory, even for a hostile file.
  *
  * @module
  */
@@ -47,16 +47,16 @@ export const MARK = "QKT1";
 /** The number of lines before the lines of traces. */
 export const HEAD_LINES = 5;
 
-/** How much a payload may inflate to, in bytes. */
+/** Maximum bytes of an inflated payload. */
 export const MAX_PAYLOAD = 256 * 1024 * 1024;
 
-/** How many units a millisecond has where a time is written. */
+/** The units of a millisecond in a time. */
 const TIME_UNITS = 2 ** 12;
 
-/** How many units a millisecond has where a duration is written. */
+/** The units of a millisecond in a duration. */
 const DURATION_UNITS = 2 ** 40;
 
-/** A number: how many units it is from another one, or its text. */
+/** A number: its distance from another one in units, or its text. */
 export type Cell = number | string;
 
 /** Start, end and duration of a span or trace. */
@@ -125,12 +125,12 @@ export function toCount(value: unknown): number {
   return Number.isFinite(value) ? value as number : missing();
 }
 
-/** Throws the error for packed traces that lack something. */
+/** Throws the error for incomplete packed traces. */
 export function missing(): never {
   throw damaged("parts missing");
 }
 
-/** Returns the error for text that isn't packed traces. */
+/** Returns the error for other text than packed traces. */
 export function damaged(what: string): TypeError {
   return new TypeError(
     "Cannot unpack traces: the text must be what packTraces() made, " +

@@ -1,6 +1,6 @@
 /**
- * The lines `ids`, `times` and `spans` of a packed trace. Each writer stands
- * before its reader. `packed_format.ts` draws the layout.
+ * The lines `ids`, `times` and `spans` of a packed trace. Each writer precedes
+ * its reader. `packed_format.ts` describes the layout.
  *
  * @module
  */
@@ -62,7 +62,9 @@ export interface UnpackedTables {
   readonly shapes: readonly string[][];
 }
 
-/** The lines of a trace. When they are read, nothing is known of the content. */
+/**
+ * The lines of a trace. When they are read, their content isn't validated yet.
+ */
 export interface TraceLines {
   readonly ids: readonly unknown[];
   readonly times: readonly unknown[];
@@ -91,7 +93,7 @@ type EventRow = readonly [name: string, time: Cell, attributes?: unknown[]];
 /** A span that is being read. */
 type Draft = { -readonly [Key in keyof SpanData]: SpanData[Key] };
 
-/** The events or children of all who have none: a list each adds up. */
+/** The shared empty list of events and children, which saves memory. */
 const NONE: readonly never[] = Object.freeze([]);
 
 /** Writes the spans of a trace. */
@@ -126,9 +128,9 @@ export function packSpans(trace: SerializedTrace, tables: Tables): TraceLines {
 }
 
 /**
- * Reads the spans of a trace. Opening a large trace waits for it, and it runs
- * once: so it goes by places rather than by patterns, which cost more until they
- * are compiled.
+ * Reads the spans of a trace. Opening a large trace waits for this code, which
+ * runs once. So it uses indexes instead of destructuring, which is slower
+ * before it is compiled.
  */
 export function unpackSpans(
   head: Pick<SerializedTrace, "id" | "rootSpanId" | "startTime">,
@@ -246,7 +248,7 @@ function unpackAttributes(
   { strings, shapes }: UnpackedTables,
 ): Record<string, AttributeValue> {
   const keys = shapes[cells[0] as number]!;
-  // Otherwise a few bytes a span could ask for the same thousand keys.
+  // Otherwise, a few bytes for each span could refer to the same thousand keys.
   if (keys.length !== cells.length - 1) missing();
   const attributes: Record<string, AttributeValue> = {};
   for (let i = 0; i < keys.length; i++) {

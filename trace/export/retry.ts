@@ -1,31 +1,31 @@
 /**
- * When to send again what a collector didn't take: OTLP/HTTP, "Failures".
+ * When to retry a request to a collector (OTLP/HTTP, "Failures").
  *
  * @module
  */
 
-/** How often a batch is sent, the first time included. */
+/** Maximum attempts for a batch, including the first. */
 export const MAX_ATTEMPTS = 6;
 
-/** How long to wait before the second attempt, in milliseconds. */
+/** The delay before the second attempt, in milliseconds. */
 const FIRST_DELAY = 1000;
 
-/** No wait of our own choosing is longer, in milliseconds. */
+/** The maximum delay of the exporter's own choice, in milliseconds. */
 const MAX_DELAY = 30_000;
 
-/** No wait of the collector's choosing is longer, in milliseconds. */
+/** The maximum delay that a collector can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;
 
-/** Whether the specification allows to send again after this HTTP status. */
+/** Whether the specification allows a retry after this HTTP status. */
 export function isRetryable(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
 /**
- * How long to wait after an attempt: twice as long each time, less up to half
- * by chance, so that a thousand servers don't all come back at once.
+ * Returns the delay after an attempt. It doubles each time, minus a random part
+ * of up to a half, so that many servers don't retry at once.
  *
- * @param attempt Which attempt failed, from 1.
+ * @param attempt The number of the failed attempt, from 1.
  * @param random A number from 0 up to 1.
  */
 export function backoff(attempt: number, random: number): number {
@@ -34,8 +34,8 @@ export function backoff(attempt: number, random: number): number {
 }
 
 /**
- * The wait that a `Retry-After` header asks for, in milliseconds, at most five
- * minutes (RFC 9110 §10.2.3: seconds or a date); `undefined` if it doesn't.
+ * Returns the delay of a `Retry-After` header, in milliseconds, at most five
+ * minutes (RFC 9110 §10.2.3: seconds or a date). `undefined` if there is none.
  */
 export function retryAfter(
   header: string | null,

@@ -1,10 +1,11 @@
 /**
- * Self time: how long a span ran while none of the children it waits for did.
+ * Self time: the time that a span ran while none of the children it waits for
+ * ran.
  *
  * It is the span's duration minus the union of its children's intervals,
- * clipped to the span. So children that run at the same time count once, a
- * child that outlives its parent takes nothing from anybody else, and the self
- * times of a tree without overlapping siblings add up to its duration.
+ * clipped to the span. So parallel children count once. A child that outlives
+ * its parent only counts until the parent's end. Without overlapping siblings,
+ * the self times of a tree add up to its duration.
  *
  * @module
  */
@@ -12,10 +13,10 @@
 import type { SpanData } from "../types.ts";
 import { waitsFor } from "./semantics.ts";
 
-/** From a start to an end, both in milliseconds; the end is never earlier. */
+/** A start and an end, both in milliseconds. The end is never earlier. */
 export type Interval = readonly [start: number, end: number];
 
-/** The part of a span that its own time on the clock needs. */
+/** The part of a span that its interval needs. */
 export type Timed = Pick<SpanData, "startTime" | "endTime" | "attributes">;
 
 /** A span, as far as {@linkcode selfTimes} reads it. */
@@ -23,7 +24,7 @@ export type TimedSpan =
   & Timed
   & Pick<SpanData, "id" | "parentId" | "duration">;
 
-/** The summed length of intervals that don't overlap. */
+/** Returns the total length of intervals that don't overlap. */
 export function totalLength(intervals: readonly Interval[]): number {
   let total = 0;
   for (const [start, end] of intervals) total += end - start;
@@ -31,7 +32,7 @@ export function totalLength(intervals: readonly Interval[]): number {
 }
 
 /**
- * When a span ran and none of the children it waits for did.
+ * Returns the intervals in which a span ran and no child that it waits for did.
  *
  * @param children In order of their start.
  */
@@ -56,8 +57,8 @@ export function selfSegments(
 }
 
 /**
- * The self time of a span in milliseconds. Without children it is the duration
- * as it was recorded, which comes from a finer clock than start and end.
+ * Returns the self time of a span in milliseconds. Without children, this is
+ * the recorded duration, which is more precise than start and end.
  *
  * @param children In order of their start.
  */
@@ -70,13 +71,13 @@ export function selfTime(
     : Math.max(0, span.duration);
 }
 
-/** The self time of each span in milliseconds, in the order given. */
+/** Returns the self time of each span in milliseconds, in the given order. */
 export function selfTimes(spans: readonly TimedSpan[]): number[] {
   const children = Map.groupBy(inOrderOfStart(spans), (span) => span.parentId);
   return spans.map((span) => selfTime(span, children.get(span.id)));
 }
 
-/** The same list if it is sorted already, as it nearly always is. */
+/** Returns the same list if it is sorted, as nearly always. */
 function inOrderOfStart(spans: readonly TimedSpan[]): readonly TimedSpan[] {
   let last = -Infinity;
   for (const span of spans) {

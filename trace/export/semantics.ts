@@ -19,9 +19,8 @@ type Values = Readonly<Record<string, AttributeValue>>;
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 
 /**
- * The kind of one of our spans. A request that was sent has the whole URL it
- * was sent to, one that was received only the path; and a browser receives
- * none.
+ * Returns the kind of one of our spans. A sent request has a full URL, and a
+ * received one only a path. A browser receives none.
  */
 export function spanKind(span: SpanData): 1 | 2 | 3 {
   const { layer, attributes } = span;
@@ -33,19 +32,19 @@ export function spanKind(span: SpanData): 1 | 2 | 3 {
 }
 
 /**
- * The attributes for what OTLP has no field for. They are added on export,
- * removed on import, and never part of a record.
+ * Attributes for data that OTLP has no field for. Export adds them, and import
+ * removes them. Records never contain them.
  */
 export const OWN = {
   /** The span's layer. */
   layer: "app.layer",
-  /** The span's status where it is `timeout`. */
+  /** The span's status, if it is `timeout`. */
   status: "app.status",
-  /** The trace's metadata as JSON; also says which span is the root. */
+  /** The trace's metadata as JSON. It also marks the root span. */
   trace: "app.trace",
 } as const;
 
-/** Marks the spans of a browser: there it is `client`. */
+/** Marks the spans of a browser, with `client`. */
 export const ORIGIN_ATTRIBUTE = "app.origin";
 
 /** Whether a span ran in a browser. */
@@ -54,8 +53,8 @@ export function isClientSpan(span: Pick<SpanData, "attributes">): boolean {
 }
 
 /**
- * Whether a span had to wait while its child ran. A browser that works on what
- * a server has sent is its child, too, but the server doesn't wait for it.
+ * Whether a span waits for its child. A browser's work on a server's response
+ * is a child too, but the server doesn't wait for it.
  */
 export function waitsFor(
   parent: Pick<SpanData, "attributes">,
@@ -64,7 +63,7 @@ export function waitsFor(
   return isClientSpan(parent) || !isClientSpan(child);
 }
 
-/** The layer that another library's span belongs to. */
+/** Returns the layer of another library's span. */
 export function layerOf(isServer: boolean, attributes: Values): Layer {
   const keys = Object.keys(attributes);
   const has = (prefix: string) => keys.some((key) => key.startsWith(prefix));
@@ -101,12 +100,12 @@ const FIELDS = {
 
 const FIELD_TYPES = Object.entries(FIELDS);
 
-/** Metadata as JSON, with its fields always in the same order. */
+/** Returns metadata as JSON, with its fields always in the same order. */
 export function metadataText(metadata: TraceMetadata): string {
   return JSON.stringify(metadata, Object.keys(FIELDS));
 }
 
-/** Reads {@linkcode metadataText}; `undefined` if it isn't any. */
+/** Reads {@linkcode metadataText}. `undefined` if the text isn't metadata. */
 export function parseMetadata(json: unknown): TraceMetadata | undefined {
   try {
     return readMetadata(JSON.parse(json as string));
@@ -115,7 +114,7 @@ export function parseMetadata(json: unknown): TraceMetadata | undefined {
   }
 }
 
-/** Metadata of parsed JSON; `undefined` if it isn't any. */
+/** Reads metadata from parsed JSON. `undefined` if it isn't metadata. */
 export function readMetadata(value: unknown): TraceMetadata | undefined {
   const values = Object(value) as Values;
   const origin = own(values, "origin");
@@ -133,7 +132,7 @@ function own(values: Values, key: string): AttributeValue | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** The path of a URL or of a request target. */
+/** Returns the path of a URL or request target. */
 function pathOf(target: string | undefined): string | undefined {
   if (target === undefined) return undefined;
   try {

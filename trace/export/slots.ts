@@ -1,9 +1,12 @@
-/** A number of slots, each held by one at a time, given in order of asking. */
+/**
+ * A fixed number of slots. Each has one holder at a time, in the order of
+ * requests.
+ */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param count How many may be held at a time. */
+  /** @param count The number of slots. */
   constructor(count: number) {
     this.#free = count;
   }
@@ -17,7 +20,7 @@ export class Slots {
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Hands a slot to the one that has waited longest. */
+  /** Passes a slot to the caller that has waited longest. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

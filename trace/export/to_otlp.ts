@@ -11,8 +11,8 @@ const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
 /**
  * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
  *
- * Own attributes carry data that OTLP has no field for. `fromOTLP` reads them
- * back:
+ * Attributes of the kit carry data that OTLP has no field for. `fromOTLP` reads
+ * them:
  *
  * - `app.layer`, on each span;
  * - `app.status`, on spans that were open when their trace ended;

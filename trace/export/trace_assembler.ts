@@ -1,25 +1,25 @@
 /**
- * Puts traces together from spans that arrive in any order, any mixture and
- * any condition, as they do in files from other tools.
+ * Assembles traces from spans in any order and mixture, as in files from other
+ * tools. Spans may be incomplete.
  *
  * @module
  */
 
 import type { SerializedTrace, SpanData, TraceMetadata } from "../types.ts";
 
-/** A span from elsewhere, and what it says about its trace. */
+/** A span from a file, with its information about its trace. */
 export interface LooseSpan {
   readonly span: Omit<SpanData, "children">;
-  /** Whether we wrote it ourselves, so that its place in the list is right. */
+  /** Whether the kit wrote it, so that its position is right. */
   readonly isOurs: boolean;
-  /** The trace's metadata, if this span knows it is the root. */
+  /** The trace's metadata, if the span is marked as the root. */
   readonly metadata?: TraceMetadata;
 }
 
 /**
- * Sorts spans into traces, in order of each trace's first span. A span that came
- * twice, as it does when an exporter had to repeat itself, counts once. A parent
- * that is its own descendant is forgotten, so that the spans form trees.
+ * Sorts spans into traces, in order of each trace's first span. A repeated
+ * span, such as after an exporter's retry, counts once. Cycles of parents are
+ * cut, so that the spans form trees.
  *
  * @param metadataOf Finds the metadata of a trace from its root span.
  */
@@ -71,8 +71,8 @@ function assemble(
 }
 
 /**
- * The span that most likely is the whole operation: the first to begin of
- * those without a parent, or else of those whose parent is elsewhere.
+ * Returns the span that most likely is the root: the earliest span without a
+ * parent, or else the earliest one with an unknown parent.
  */
 export function findRoot(spans: readonly SpanData[]): SpanData | undefined {
   const ids = new Set(spans.map((span) => span.id));
@@ -87,7 +87,7 @@ export function findRoot(spans: readonly SpanData[]): SpanData | undefined {
   return root;
 }
 
-/** Climbs from each span as far as nobody has climbed yet. */
+/** Follows the parents of each span until one that was visited. */
 function withoutCycles(spans: readonly SpanData[]): SpanData[] {
   const byId = new Map(spans.map((span) => [span.id, span]));
   const climbedFrom = new Map<SpanData, SpanData>();

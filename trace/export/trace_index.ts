@@ -15,13 +15,13 @@ export interface TraceIndexEntry {
   readonly rootSpanId: string;
   /** The name of the root span. */
   readonly name: string;
-  /** When it began, in epoch milliseconds. */
+  /** The start, in epoch milliseconds. */
   readonly startTime: number;
-  /** How long it took, in milliseconds. */
+  /** The duration, in milliseconds. */
   readonly duration: number;
-  /** How many spans it has. */
+  /** The number of its spans. */
   readonly spanCount: number;
-  /** How many of its spans have another status than `ok`. */
+  /** The number of its spans with another status than `ok`. */
   readonly errorCount: number;
   /** The HTTP status of the response. */
   readonly statusCode?: number;
@@ -32,8 +32,8 @@ export interface TraceIndexEntry {
   /** The pattern of the matched route. */
   readonly routePattern?: string;
   /**
-   * The self time of each layer that has a span, in milliseconds to the
-   * microsecond, biggest first.
+   * The self time of each layer with a span, in milliseconds to the
+   * microsecond, the longest first.
    */
   readonly layers: readonly (readonly [Layer, number])[];
 }

@@ -1,5 +1,6 @@
 /**
- * Reads the traces that `pack.ts` wrote. `packed_format.ts` draws the layout.
+ * Reads the traces that `pack.ts` wrote. `packed_format.ts` describes the
+ * layout.
  *
  * @module
  */
@@ -22,16 +23,16 @@ import { unpackSpans } from "./packed_spans.ts";
 import { readMetadata } from "./semantics.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
-/** Traces that are decoded when somebody asks for them. */
+/** Traces that are decoded on demand. */
 export interface PackedTraces {
   /** The row of each trace in a list, in their order. */
   readonly index: readonly TraceIndexEntry[];
   /**
-   * Decodes the trace at place `i` of the index; anew at each call.
+   * Decodes the trace at position `i` of the index, again at each call.
    *
-   * @throws {RangeError} If there is no such place.
-   * @throws {TypeError} If the text was damaged on purpose; damage by accident
-   * is found by {@linkcode unpackTraces}.
+   * @throws {RangeError} If there is no such position.
+   * @throws {TypeError} If the text was damaged on purpose. {@linkcode
+   * unpackTraces} finds accidental damage.
    */
   trace(i: number): SerializedTrace;
 }
@@ -46,14 +47,14 @@ export interface OpenedTraces extends PackedTraces {
   complete(): Promise<void>;
 }
 
-/** A text in pieces, which may be here already or still to come. */
+/** A text in pieces, some of which may still arrive. */
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Unpacks the text that {@linkcode packTraces} made, as far as a list needs
- * it. Each trace is decoded when it is asked for.
+ * Unpacks the result of {@linkcode packTraces}, as far as a list needs it. Each
+ * trace is decoded on demand.
  *
- * @param text The text; space around it is ignored.
+ * @param text The text. Surrounding space is ignored.
  * @throws {TypeError} If the text is anything else, or damaged.
  *
  * @example
@@ -77,8 +78,8 @@ export async function unpackTraces(text: string): Promise<PackedTraces> {
 }
 
 /**
- * Like {@linkcode unpackTraces}, but reads no more than the index at first: of
- * many traces that is a fifth. Damage further on is found by `complete()`.
+ * Like {@linkcode unpackTraces}, but reads only the index at first, which is a
+ * fifth of many traces. `complete()` reads the rest and finds damage there.
  *
  * @param pieces The text in pieces of any length.
  * @throws {TypeError} If the text is anything else, or damaged so far.
@@ -101,9 +102,9 @@ export async function openTraces(pieces: Pieces): Promise<OpenedTraces> {
   };
 }
 
-/** The lines of a payload. Nobody needs all of them as texts at once. */
+/** The lines of a payload, which become strings on demand. */
 class Lines {
-  /** The payload, as far as it was read. */
+  /** The bytes of the payload that were read so far. */
   bytes = new Uint8Array();
   readonly #decoder = new TextDecoder();
   readonly #ends: number[] = [];
@@ -137,7 +138,7 @@ class Lines {
   }
 }
 
-/** Runs a reader that only checks what it hands out. */
+/** Runs a reader that doesn't check the whole input. */
 function trusting<T>(read: () => T): T {
   try {
     return read();
@@ -207,7 +208,7 @@ function toLayers(value: unknown): TraceIndexEntry["layers"] {
   return value as TraceIndexEntry["layers"];
 }
 
-/** Damage in what is decompressed is reported in our words. */
+/** Damaged compression gets the module's own error. */
 function decompress(pieces: Pieces): ReadOn {
   const readOn = startGunzip(decode(pieces), MAX_PAYLOAD);
   return async (isEnough) => {
@@ -220,10 +221,10 @@ function decompress(pieces: Pieces): ReadOn {
   };
 }
 
-/** How many characters are decoded and decompressed at a time. */
+/** The number of characters to decode and decompress at a time. */
 const SLICE = 2 ** 16;
 
-/** The bytes of base64 text that is cut anywhere. */
+/** Decodes base64 text that may be cut anywhere. */
 async function* decode(
   pieces: Pieces,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {

@@ -102,7 +102,10 @@ function problemOf(
     : "this request comes from another machine or container";
 }
 
-/** Whether a page of another site loads it as a resource rather than links to it. */
+/**
+ * Whether a page of another site loads it as a resource, and doesn't link to
+ * it.
+ */
 function isCrossSiteResource({ headers }: Request): boolean {
   return headers.get("sec-fetch-site") === "cross-site" &&
     headers.get("sec-fetch-mode") !== "navigate";
@@ -116,7 +119,7 @@ function isLoopbackAddress(address: string): boolean {
   return address === "::1" || LOOPBACK.test(address.replace(/^::ffff:/, ""));
 }
 
-/** The name that is always this machine's, and those below (RFC 6761, section 6.3). */
+/** The name of this machine, and its subdomains (RFC 6761, section 6.3). */
 const LOCALHOST = /^(?:[\w-]+\.)*localhost$/i;
 const LOOPBACK = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 
@@ -126,7 +129,8 @@ function isOriginOf(origin: string, host: string): boolean {
 
 /**
  * The rule without `authorize`: requests from this machine, and nobody in
- * production. The environment may be loaded late, so each request asks for it.
+ * production. The environment is read for each request, because it may be
+ * loaded late.
  */
 export const byDefault: Authorize = (request, info) =>
   !isProduction() && isLocalRequest(request, info);

@@ -37,14 +37,14 @@ import { keepTracestate, parseTraceparent } from "./trace_context.ts";
  * HTML page also names the trace to the page's script. A response that shared
  * caches may store gets neither header.
  *
- * The trace ends when the response was sent, body included, if the host has
- * `info.completed`, as `Deno.serve` does.
+ * The trace ends when the response has been sent, including its body, if the
+ * host has `info.completed`, as `Deno.serve` does.
  *
  * A request that passes through several of these middlewares, as on nested
  * apps, has one span, opened by the outermost middleware. Under the dev command
  * with `--trace`, that is the command's. Your `exclude` and `recordHeaders`
- * still apply, and so do the `layers`, `minDurationMs` and `maxSpansPerTrace` of
- * your tracer.
+ * still apply, and so do the `layers`, `minDurationMs` and `maxSpansPerTrace`
+ * of your tracer.
  *
  * A request that a handler makes to an app of its own process has a span below
  * the handler's.
@@ -103,7 +103,7 @@ export function traceMiddleware(
     const { info } = context;
     const span = openSpan(request, path, outer, info);
     const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
-    // Another host's context stays with that host.
+    // The scope of another host keeps its context.
     const scope = isOwnScope
       ? around!
       : new RequestScope(undefined, span, around);
@@ -146,8 +146,8 @@ export function traceMiddleware(
 }
 
 /**
- * Whether a scope further out belongs to the span of this very request, also
- * when a host has put a copy with a body limit in its place.
+ * Whether an outer scope has a span for this request. A host may have replaced
+ * the request with a copy that limits its body.
  */
 function isTraced(request: Request, scope: RequestScope | undefined): boolean {
   for (; scope !== undefined; scope = scope.outer) {
@@ -160,7 +160,10 @@ function isTraced(request: Request, scope: RequestScope | undefined): boolean {
   return false;
 }
 
-/** Answers a request that isn't sampled, and what it asks of itself. */
+/**
+ * Answers a request that isn't sampled. Requests to its own process aren't
+ * sampled either.
+ */
 function leaveOut(
   _span: Span,
   scope: RequestScope,
@@ -168,12 +171,12 @@ function leaveOut(
   next: Next,
 ): Response | Promise<Response> {
   const forget = () => scope.span = scope.tracedRequest = undefined;
-  // A job that it has started isn't part of it forever.
+  // A job that it has started doesn't belong to it forever.
   info?.completed?.then(forget, forget);
   return next();
 }
 
-/** Answers a request in its span. Makes no promise where nothing waits. */
+/** Answers a request in its span. Creates no promise if nothing waits. */
 function answer(
   span: Span,
   scope: RequestScope,
@@ -198,7 +201,7 @@ function answer(
   }
 }
 
-/** Records the response, and ends the span when it was sent. */
+/** Records the response, and ends the span when it has been sent. */
 function finish(
   response: Response,
   span: Span,
@@ -228,8 +231,8 @@ function finish(
     const type = response.headers.get("content-type");
     response = withTraceHeaders(response, type, span);
     const completed = info?.completed;
-    // Without a type it is a stream or raw bytes: a string says what it is.
-    // Deno's `completed` doesn't say whether the client left before the end.
+    // A response without a type is a stream or raw bytes. Deno's `completed`
+    // doesn't reveal whether the client left early.
     if (isStreamType(type) || (type === null && completed === undefined)) {
       return onBodyEnd(response, scope, sent, cutOff);
     }
@@ -237,7 +240,7 @@ function finish(
     else completed.then(sent, cutOff);
     return response;
   } catch (error) {
-    // A response that can't be sent, such as one whose body was read already.
+    // The response can't be sent, for example because its body was read before.
     fail(span, scope, error);
     throw error;
   }

@@ -17,8 +17,8 @@ import type { Sample, TrustParent } from "./sampling.ts";
 /** Settings of the trace middleware. */
 export interface TraceMiddlewareOptions {
   /**
-   * Paths that are not traced, in addition to `/__app/` and `/favicon.ico`:
-   * exact ones, or prefixes ending in `/`.
+   * Paths that aren't traced, in addition to `/__app/` and `/favicon.ico`:
+   * exact paths, or prefixes that end in `/`.
    */
   readonly exclude?: readonly string[];
   /**

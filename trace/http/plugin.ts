@@ -51,12 +51,12 @@ const NOTHING_HERE =
   `There is nothing at this path; the traces are at ${PREFIX}`;
 
 /**
- * Creates the plugin that traces an app's requests and shows them: the viewer at
- * `/__app/traces`, with its API at `/__app/traces/api` and its live stream at
- * `/__app/traces/ws`.
+ * Creates the plugin that traces an app's requests and shows them: the viewer
+ * at `/__app/traces`, with its API at `/__app/traces/api` and its live stream
+ * at `/__app/traces/ws`.
  *
- * Without `authorize` it warns once when the app starts, except under the dev
- * command.
+ * Without `authorize` it prints a warning when the app starts, except under the
+ * dev command.
  *
  * @param tracer Keeps the traces.
  * @param options The requests to trace, and access to the traces.

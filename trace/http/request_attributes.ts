@@ -6,9 +6,8 @@ import { MAX_VALUE_LENGTH } from "../record/limits.ts";
 import type { Attributes } from "../types.ts";
 
 /**
- * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first; others become
- * `_OTHER`. A list, since each request brings a string of its own,
- * which a `Set` would have to hash.
+ * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first. Others become
+ * `_OTHER`. A list, because a `Set` would have to hash each request's string.
  */
 const KNOWN_METHODS = [
   "GET",
@@ -65,7 +64,7 @@ export function sentRequestAttributes(method: string, url: URL): Attributes {
   const attributes: Record<string, string> = {
     "http.request.method": method,
     "url.full": `${protocol}//${user}${host}${pathname}${search}`,
-    // An IPv6 address stands in brackets in a URL only.
+    // Only URLs have brackets around an IPv6 address.
     "server.address": hostname.replace(/^\[(.*)\]$/, "$1"),
   };
   hideUnknownMethod(attributes);
@@ -73,7 +72,7 @@ export function sentRequestAttributes(method: string, url: URL): Attributes {
   return { ...attributes, "server.port": port };
 }
 
-/** The ports that a URL needn't name. */
+/** The default ports. */
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 function hideUnknownMethod(attributes: Record<string, string>): void {
@@ -92,13 +91,13 @@ function keepHeader(
   if (isSecretParameter(lower)) return;
   const value = headers.get(lower);
   if (value === null) return;
-  // `Referer` and its like hold addresses, and those queries and fragments.
+  // `Referer` and similar headers contain URLs with queries and fragments.
   const end = value.indexOf("#") === -1 ? value.length : value.indexOf("#");
   const text = clip(value.slice(0, end), MAX_TEXT);
   attributes[`http.request.header.${lower}`] = redactText(text);
 }
 
-/** Redacts the query, because traces are shown to other people. */
+/** Returns the redacted query, because other people may see traces. */
 function queryOf(url: string): string {
   const start = url.indexOf("?");
   if (start === -1) return "";

@@ -1,6 +1,5 @@
 /**
- * Adds the headers of tracing to a response, and detects when the body has been
- * sent.
+ * Adds trace headers to a response, and detects when its body has been sent.
  *
  * @module
  */
@@ -15,7 +14,9 @@ import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 import type { Span } from "../types.ts";
 import { formatTraceparent } from "./trace_context.ts";
 
-/** Returns the response with the headers, which are set in place if possible. */
+/**
+ * Returns the response with trace headers, which are set in place if possible.
+ */
 export function withTraceHeaders(
   response: Response,
   type: string | null,
@@ -31,15 +32,16 @@ export function withTraceHeaders(
     response = new Response(response.body, response);
     response.headers.set(TRACE_ID, span.traceId);
   }
-  // A response that passes here again, such as one that a handler keeps.
+  // The response already has the headers, for example because a handler keeps
+  // it.
   if (known) dropTraceTiming(response.headers);
   response.headers.append("server-timing", timingOf(type, span));
   return response;
 }
 
 /**
- * A page's script can't read the headers of its own page, but it can read the
- * entries of `Server-Timing`. So those name the trace as well.
+ * Returns the entries of `Server-Timing`. For HTML they name the trace too: a
+ * page's script can read them, unlike other headers of its page.
  */
 function timingOf(type: string | null, span: Span): string {
   const total = totalOf(span.elapsed());
@@ -48,12 +50,12 @@ function timingOf(type: string | null, span: Span): string {
     : total;
 }
 
-/** The entries for 0.000 to 0.999 ms, as far as they were needed. */
+/** The entries for 0.000 to 0.999 ms, created on demand. */
 const SHORT_TOTALS = new Array<string | undefined>(1000);
 
 /**
- * Looks up times below a millisecond. A string that was just joined has to be
- * copied before it can be sent: the table saves 0.8 µs a request.
+ * Returns the entry with the duration. The table of times below a millisecond
+ * saves 0.8 µs for each request: a new string must be copied before it is sent.
  */
 function totalOf(milliseconds: number): string {
   const microseconds = Math.round(milliseconds * 1000);

@@ -1,5 +1,5 @@
 /**
- * Which requests are traced, where not all of them are.
+ * Decides which requests are traced.
  *
  * @module
  */
@@ -77,7 +77,7 @@ export function createSampler(
   };
 }
 
-/** A promise, which code without types may return, would be taken for a yes. */
+/** Untyped code may return a promise, which is truthy. */
 function checkBoolean(name: string, answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
   throw new TypeError(
@@ -88,9 +88,9 @@ function checkBoolean(name: string, answer: unknown): boolean {
 }
 
 /**
- * Returns the randomness of a trace id, from 0 up to 1: the 7 bytes at its end
- * (OpenTelemetry, "Probability sampling"; W3C Trace Context Level 2 §3.2.2.3),
- * of which a double holds 52 bits. Services that sample by it agree.
+ * Returns the randomness of a trace id, from 0 up to 1: its last 7 bytes, cut
+ * to the 52 bits of a double (OpenTelemetry, "Probability sampling"; W3C Trace
+ * Context Level 2 §3.2.2.3). So services agree about a trace.
  */
 function randomnessOf(traceId: string): number {
   return Number.parseInt(traceId.slice(-14, -1), 16) / 2 ** 52;

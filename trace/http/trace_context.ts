@@ -16,7 +16,7 @@ export interface TraceParent {
   readonly sampled: boolean;
 }
 
-/** Version 00 of the header, or what a higher version begins with. */
+/** Version 00 of the header, or the start of a higher version. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
@@ -39,7 +39,9 @@ export function parseTraceparent(
   return { traceId: traceId!, parentId: parentId!, sampled };
 }
 
-/** Returns a `traceparent` header, which says whether the trace is recorded. */
+/**
+ * Returns a `traceparent` header. Its flag says whether the trace is recorded.
+ */
 export function formatTraceparent(
   { traceId, id }: Pick<Span, "traceId" | "id">,
   isSampled = true,
@@ -51,9 +53,9 @@ export function formatTraceparent(
 const states = new WeakMap<Span, string>();
 
 /**
- * Keeps a request's `tracestate` for the requests that it makes in its turn.
- * It belongs to other systems, so it is passed on unchanged (section 3.3.1.3),
- * or not at all if it is longer than allowed.
+ * Keeps a request's `tracestate` for outgoing requests. It belongs to other
+ * systems, so it is passed on unchanged (section 3.3.1.3), or dropped if it is
+ * too long.
  */
 export function keepTracestate(root: Span, headers: Headers): void {
   const state = headers.get("tracestate");

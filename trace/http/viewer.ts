@@ -9,7 +9,7 @@ import { errorResponse } from "../../core/error_response.ts";
 import type { TraceData, Tracer } from "../types.ts";
 import { type Authorize, refuse, ruleOf } from "./access.ts";
 
-/** The page takes 11 ms to load, so it is loaded when it is asked for. */
+/** The page takes 11 ms to load, so it is loaded on demand. */
 const loadPage = () => runOutside(() => import("./viewer_page.ts"));
 
 /** Options of the viewer. */
@@ -24,9 +24,9 @@ export interface ViewerOptions {
 const OPTIONS: OptionRules<ViewerOptions> = { authorize: aFunction };
 
 /**
- * Creates the handler of the viewer's page, which shows traces as they come in.
- * Mount it at `/__app/traces`, or use `tracePlugin`, which does. The page asks
- * for `api` and `ws` below its own address.
+ * Creates the handler of the viewer's page, which shows traces live. Mount it
+ * at `/__app/traces`, or use `tracePlugin`, which does. The page requests `api`
+ * and `ws` below its own path.
  *
  * @param options Access to the page.
  * @returns The handler. Pass it the `info` of `Deno.serve`.
@@ -64,8 +64,8 @@ export function createViewerHandler(
 }
 
 /**
- * Returns the viewer's page. With traces it is one file that opens offline and
- * loads nothing from anywhere. Without, it is the page that asks its server.
+ * Returns the viewer's page. With traces, it is one file that opens offline and
+ * loads nothing. Without traces, it loads them from its server.
  *
  * @param traces The traces to show, in any order.
  * @returns The page.

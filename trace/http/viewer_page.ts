@@ -16,8 +16,8 @@ export { page };
 const PACK_FROM = 32 * 1024;
 
 /**
- * The policy that the page itself states: only its own script and style, by
- * their hashes, and no address but its own.
+ * The content security policy of the page: only its own script and style, by
+ * their hashes, and connections to its own origin.
  */
 const POLICY = /"Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!;
 

@@ -23,14 +23,15 @@ export const QUERY: OptionRules<QueryOptions> = {
 };
 
 /**
- * Traces a database query, as a span `db.query` or, if it changes something,
- * `db.execute`. The text is kept without the values of its parameters, and the
- * number of rows if the result is an array.
+ * Traces a database query, as a span `db.query`, or `db.execute` if it changes
+ * data. The span contains the text without the values of its parameters, and
+ * the number of rows if the result is an array.
  *
  * @param text The query's text, with placeholders.
  * @param run Sends the query.
  * @param options Attributes of the database.
- * @returns What `run` returns; a promise if that has a `then` method.
+ * @returns The result of `run`. A result with a `then` method becomes a
+ * promise.
  *
  * @example
  * ```ts
@@ -53,7 +54,7 @@ export function traceQuery<T>(
   return runQuery(() => queryOf(text, options), run);
 }
 
-/** A query, described once and run any number of times. */
+/** The description of a query, for any number of runs. */
 export interface DescribedQuery {
   /** The name of its spans. */
   readonly name: "db.query" | "db.execute";
@@ -77,7 +78,7 @@ export function queryOf(text: string, options: QueryOptions): DescribedQuery {
   };
 }
 
-/** Runs a query in a span; where nothing is traced it isn't even described. */
+/** Runs a query in a span. If nothing is traced, the query isn't described. */
 export function runQuery<T>(
   describe: () => DescribedQuery,
   run: (span: Span) => T,
@@ -86,14 +87,14 @@ export function runQuery<T>(
   const { name, attributes } = describe();
   return inSpan(name, "database", (span) => {
     const result: unknown = run(span);
-    // A lazy query starts anew with each call of its `then`.
+    // A lazy query starts again with each call of its `then`.
     return isThenable(result)
       ? Promise.resolve(result).then((rows) => countRows(span, rows))
       : countRows(span, result);
   }, attributes) as T;
 }
 
-/** Notes how many rows there are, if `rows` are rows. */
+/** Records the number of rows, if the result is an array. */
 export function countRows<R>(span: Span, rows: R): R {
   if (Array.isArray(rows)) {
     span.setAttribute("db.response.returned_rows", rows.length);

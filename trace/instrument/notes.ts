@@ -1,5 +1,5 @@
 /**
- * Functions that note something on the active span. Where nothing is traced,
+ * Functions that record something on the active span. If nothing is traced,
  * they do nothing.
  *
  * @module
@@ -19,7 +19,9 @@ export function recordRouteMatch(pattern: string): void {
   span?.root.setAttribute("http.route", pattern);
 }
 
-/** Records on the active span what a loader has loaded. */
+/**
+ * Records the source, number and size of a loader's data on the active span.
+ */
 export function recordLoaderMetrics(metrics: {
   /** The source of the data. */
   readonly cache?: "hit" | "stale" | "miss";
@@ -51,8 +53,7 @@ export function recordFormValidation({ errors = {} }: {
 }
 
 /**
- * Records the change of a signal, as a span `signal.update` without a length
- * below the active one.
+ * Records the change of a signal, as a span `signal.update` without a duration.
  *
  * @param name The name of the signal.
  * @param subscribers The number of effects and computed signals that depend on
@@ -73,8 +74,8 @@ export function recordSignalUpdate(name: string, subscribers?: number): void {
 }
 
 /**
- * Records that several signals changed at once, as a span `signal.batch` without
- * a length below the active one.
+ * Records that several signals changed at once, as a span `signal.batch`
+ * without a duration.
  *
  * @param names The names of the signals.
  */

@@ -37,7 +37,7 @@ const READING = new Set([
 const WRITING_INSIDE =
   /\binsert\s+into\b|\bupdate\s+\S+\s+set\b|\bdelete\s+from\b/i;
 
-/** Describes a query by its text, without claiming to parse SQL. */
+/** Describes a query by its text. This isn't an SQL parser. */
 export function describeQuery(text: string): QueryDescription {
   const query = clip(text, MAX_VALUE_LENGTH).replace(LEADING_COMMENTS, "");
   const operation = (/^\w+/.exec(query)?.[0] ?? "").toUpperCase();
@@ -70,8 +70,8 @@ function tableOf(query: string): string | undefined {
 }
 
 /**
- * Returns the end of the name that begins at an index. Without a name, that is
- * the index itself. It is 0 if the quotes are never closed.
+ * Returns the end of the name that begins at an index: the index itself if
+ * there is no name, and 0 if its quotes are never closed.
  */
 function nameEnd(query: string, start: number): number {
   const closing = CLOSING[query[start] ?? ""];

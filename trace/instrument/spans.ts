@@ -1,5 +1,5 @@
 /**
- * Functions that run work in a span below the active one, for each layer. Where
+ * Functions that run work in a span below the active one, for each layer. If
  * nothing is traced, they only run the work.
  *
  * @module
@@ -14,13 +14,14 @@ import { getActiveSpan, getTracer, inSpan } from "../record/context.ts";
 import type { Layer, Span, Tracer } from "../types.ts";
 
 /**
- * Traces work of your own. Outside of a request it only does the work, and under
- * `dev --trace` it prints that once. `tracer.withSpan` starts a trace there.
+ * Traces work of your own. Outside of a request it only does the work, and
+ * under `dev --trace` it prints that once. `tracer.withSpan` starts a trace
+ * there.
  *
  * @param name The name of the work.
  * @param layer The part of the application that does it.
  * @param fn Does it. It gets the span.
- * @returns The result of `fn`; a promise if that has a `then` method.
+ * @returns The result of `fn`. A result with a `then` method becomes a promise.
  *
  * @example
  * ```ts
@@ -163,12 +164,13 @@ export function traceRPCCall<T>(
 }
 
 /**
- * Traces the check of a right, as a span `auth:<check>`. A boolean result is
+ * Traces an access check, as a span `auth:<check>`. A boolean result is
  * recorded as `app.auth.allowed`.
  *
  * @param check The name of the check, such as `session` or `role:admin`.
  * @param run Does the check.
- * @returns The result of `run`; a promise if that has a `then` method.
+ * @returns The result of `run`. A result with a `then` method becomes a
+ * promise.
  *
  * @example
  * ```ts
@@ -258,12 +260,12 @@ export function traceBuildStage<T>(stage: string, run: (span: Span) => T): T {
 }
 
 /**
- * Wraps a function so that an error of it is recorded on the span that is active
- * then. A thrown `Response` is an answer, not a failure.
+ * Wraps a function so that its errors are recorded on the active span. A thrown
+ * `Response` isn't an error.
  *
  * @param fn Any function.
- * @returns A function of the same type; `this` is kept. A result with a `then`
- * method, such as a lazy query, becomes a promise in a trace.
+ * @returns A function of the same type, with the same `this`. In a trace, a
+ * result with a `then` method, such as a lazy query, becomes a promise.
  *
  * @example
  * ```ts

@@ -3,8 +3,8 @@
 export type Method = (...args: any[]) => unknown;
 
 /**
- * Returns a stand-in for an object. Its methods run on the original, or are
- * those that `wrap` returns in their place.
+ * Returns a stand-in for an object. Its methods are the results of `wrap`, or
+ * run on the original.
  */
 export function standIn<T extends object>(
   target: T,
@@ -26,11 +26,11 @@ export function standIn<T extends object>(
       const bound = function (...args: unknown[]): unknown {
         if (new.target) return Reflect.construct(value, args);
         const result = Reflect.apply(value, target, args);
-        // A method that gives its object, to be chained, gives the stand-in.
+        // A chainable method, which returns its object, returns the stand-in.
         return result === target ? proxy : result;
       };
       const method = (typeof key === "string" && wrap(key, bound)) ||
-        // A tag function such as postgres.js' `sql` has members of its own.
+        // A tag function, such as `sql` of postgres.js, has its own members.
         Object.assign(bound, value);
       methods.set(key, { value, method });
       return method;
@@ -42,7 +42,7 @@ export function standIn<T extends object>(
   return proxy;
 }
 
-/** A proxy must not give another value for a member that can't change. */
+/** A proxy must return the same value for a member that can't change. */
 function isFixed(target: object, key: string | symbol): boolean {
   const own = Object.getOwnPropertyDescriptor(target, key);
   return own !== undefined && !own.configurable && own.writable === false;

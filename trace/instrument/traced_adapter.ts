@@ -14,7 +14,7 @@ import {
 } from "./database.ts";
 import { type Method, standIn } from "./stand_in.ts";
 
-/** Methods that run a query: of the driver with its text, of a statement. */
+/** Methods that run a query, of drivers and of prepared statements. */
 const QUERY_METHODS = new Set([
   "all",
   "exec",
@@ -32,7 +32,7 @@ const QUERY_METHODS = new Set([
 ]);
 const PREPARE_METHODS = new Set(["prepare", "prepareQuery"]);
 const TRANSACTION_METHODS = new Set(["begin", "transaction"]);
-/** Methods of a pool or client that give another client. */
+/** Methods of a pool or client that return another client. */
 const CLIENT_METHODS = new Set([
   "acquire",
   "connect",
@@ -58,12 +58,12 @@ const aDriver = rule(
 );
 
 /**
- * Wraps a database driver so that its queries are traced, prepared statements
- * and transactions included. It suits any driver whose methods have the usual
- * names (`query`, `execute`, `exec`, `run`, `get`, `all`, `prepare`,
- * `transaction`, `connect`, …): `node:sqlite`, better-sqlite3, pg, mysql2,
- * libSQL. All other members are handed through, and where nothing is traced
- * the queries are too.
+ * Wraps a database driver so that its queries are traced, including prepared
+ * statements and transactions. It works with drivers whose methods have the
+ * usual names (`query`, `execute`, `exec`, `run`, `get`, `all`, `prepare`,
+ * `transaction`, `connect`, …), such as `node:sqlite`, better-sqlite3, pg,
+ * mysql2 and libSQL. All other members stay the same. If nothing is traced,
+ * queries stay the same too.
  *
  * @param adapter The driver's database, pool or client.
  * @param options Attributes of the database.
@@ -111,7 +111,7 @@ function traceMethods<A extends object>(adapter: A, options: QueryOptions): A {
   });
 }
 
-/** `method` gets the query's text, or an object that holds it. */
+/** Traces a method that takes the query's text, or an object with the text. */
 function tracedQuery(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const text = queryText(args[0]);
@@ -121,7 +121,7 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
   };
 }
 
-/** Runs a query whose result is a promise, a value or passed to a callback. */
+/** Runs a query that returns a promise or a value, or calls back. */
 function runWith(
   args: unknown[],
   describe: () => DescribedQuery,
@@ -147,8 +147,8 @@ function runWith(
         if (error) span.error(error);
         else countRows(span, result);
         span.end();
-        // A driver calls from where its connection was opened, which with a
-        // pool is another request.
+        // With a pool, the driver calls from the request that opened the
+        // connection.
         return runInScope(scope, () => callback.apply(this, values));
       },
     );
@@ -159,7 +159,7 @@ function runWith(
   }
 }
 
-/** `method` gets a query's text and gives, at once or later, a statement. */
+/** Traces a method that prepares a statement, synchronously or not. */
 function tracedPrepare(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const text = queryText(args[0]);
@@ -177,7 +177,7 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
       refuse(error);
     }
 
-    /** Records a query that can't be prepared, as it is never run. */
+    /** Records a query that can't be prepared and so never runs. */
     function refuse(error: unknown): never {
       const parent = getActiveSpan();
       if (parent !== undefined) {
@@ -191,16 +191,16 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
 
     function traceRun(name: string, run: Method): Method | undefined {
       if (name === "iterate") return tracedIteration(run, describe);
-      // D1's `bind` gives another statement.
+      // D1's `bind` returns another statement.
       if (name === "bind") return (...values) => wrap(run(...values));
-      // better-sqlite3's `raw` is a setting that is followed by the query.
+      // better-sqlite3's `raw` is a setting, and doesn't run the query.
       if (name === "raw" || !QUERY_METHODS.has(name)) return undefined;
       return (...values) => runWith(values, describe, run);
     }
   };
 }
 
-/** The span of an iteration lasts until the last row has been taken. */
+/** Traces an iteration until its last row. */
 function tracedIteration(
   iterate: Method,
   describe: () => DescribedQuery,
@@ -208,7 +208,7 @@ function tracedIteration(
   return (...values) => {
     const parent = getActiveSpan();
     const rows = iterate(...values);
-    // Rows that come later, or one by one, can't be counted here.
+    // Rows of an async iterable can't be counted here.
     if (parent === undefined || !isIterable(rows)) return rows;
     const { name, attributes } = describe();
     return countedRows(rows, parent.child(name, "database", attributes));
@@ -232,10 +232,10 @@ function* countedRows(rows: Iterable<unknown>, span: Span): Generator {
 }
 
 /**
- * `method` gets a function that runs inside the transaction, at once or, with
- * better-sqlite3, when what it gives is called. So it is that function that is
- * traced, and what it is handed is traced as well. Without a function it gives
- * the transaction, as with libSQL.
+ * Traces a method that takes a function for the transaction. With
+ * better-sqlite3, the method returns another function, which runs it later. So
+ * the passed function is traced, together with the client that it gets. Without
+ * a function, as with libSQL, the method returns the transaction.
  */
 function tracedTransaction(method: Method, options: QueryOptions): Method {
   const open = tracedClient(method, options);
@@ -256,7 +256,7 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
   }
 }
 
-/** `method` gives, at once or later, something to query. */
+/** Traces a method that returns a client, synchronously or not. */
 function tracedClient(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const client = method(...args);

@@ -17,8 +17,8 @@ import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 export interface TracedFetchOptions {
   /**
    * The origins whose servers continue the trace, such as
-   * `https://api.example.com`: they are sent `traceparent`. `"*"` is all of
-   * them. Default: none.
+   * `https://api.example.com`. They receive `traceparent`. `"*"` stands for all
+   * origins. Default: none.
    */
   readonly trustedOrigins?: readonly string[] | "*";
   /** Sends the requests. Default: the global `fetch`. */
@@ -44,29 +44,28 @@ type Input = Parameters<typeof fetch>[0];
 type Init = Parameters<typeof fetch>[1];
 
 /**
- * Creates a `fetch` whose requests are traced, each as a span below the active
- * one. The servers of the listed origins get the trace in `traceparent`, so that
- * the spans of both make one tree. Where nothing is traced, and for other
- * protocols than HTTP, it only calls `fetch`. In a request that `sample` leaves
- * out, it sends that and makes no span.
+ * Creates a `fetch` whose requests are spans below the active one. The listed
+ * origins receive the trace in `traceparent`, so that the spans of both servers
+ * form one tree. If nothing is traced, or the protocol isn't HTTP, it only
+ * calls `fetch`. In an unsampled request, it passes on that decision and makes
+ * no span.
  *
- * A span is called `fetch GET api.example.com/users/7`. It ends when the head
- * of the response is there; the body is yet to come then. A status from 400 is
- * a failure of the span, and so is what `fetch` rejects with, a timeout
- * included; a request that was given up is an event `fetch.aborted`.
+ * A span is called `fetch GET api.example.com/users/7`. It ends when the
+ * response's headers have arrived, before its body. A status of 400 or more, an
+ * error or a timeout marks it as failed. An aborted request is an event
+ * `fetch.aborted`.
  *
- * `traceparent` goes where the first request goes and, as any header, along
- * with its redirects, to other origins too: use `redirect: "manual"` where
- * that matters. One that the caller has set stays. A received
- * `tracestate` is sent with it.
+ * Like any header, `traceparent` follows redirects, also to other origins. Use
+ * `redirect: "manual"` where that matters. A `traceparent` of the caller stays.
+ * A received `tracestate` is sent with it.
  *
- * In `url.full` a user name, a password, and the values of query parameters
- * whose names mark secrets are redacted, also in nested URLs. The fragment is
- * left out. The path stays as it is.
+ * In `url.full`, user names, passwords and the values of secret-sounding query
+ * parameters are redacted, also in nested URLs. The fragment is left out. The
+ * path stays.
  *
- * @param options The origins that get the trace, and the `fetch` that sends.
+ * @param options The origins that receive the trace, and the `fetch` to use.
  * @returns A function to use in place of `fetch`.
- * @throws {TypeError} If what is listed isn't an origin, or `fetch` no function.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -92,7 +91,7 @@ type Init = Parameters<typeof fetch>[1];
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
   checkOptions(options, OPTIONS, TRACE);
   const isTold = originFilter(options.trustedOrigins ?? []);
-  // Looked up late: tests and other libraries put theirs in its place.
+  // Read late, because tests and other libraries replace it.
   const send: typeof fetch = options.fetch ??
     ((input, init) => globalThis.fetch(input, init));
 
@@ -121,7 +120,7 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
       } catch (error) {
         if (isGivenUp(error, init?.signal ?? requestOf(input)?.signal)) {
           span.event("fetch.aborted");
-          // An ended span takes no note of the error any more.
+          // An ended span no longer records the error.
           span.end();
         }
         throw error;
@@ -140,7 +139,7 @@ function originFilter(
   return (origin) => origins.includes(origin);
 }
 
-/** Where a request goes; `undefined` if it isn't HTTP or `fetch` will refuse. */
+/** Returns the URL of a request. `undefined` if it isn't HTTP, or invalid. */
 function httpURL(input: Input): URL | undefined {
   const url = URL.parse(
     requestOf(input)?.url ?? String(input),
@@ -155,7 +154,7 @@ function requestOf(input: Input): Request | undefined {
   return input instanceof Request ? input : undefined;
 }
 
-/** The method as it is sent: `fetch` writes the usual ones in capitals. */
+/** Returns the method as sent: `fetch` converts common ones to upper case. */
 function methodOf(input: Input, init: Init): string {
   const method = String(init?.method ?? requestOf(input)?.method ?? "GET");
   return /^(?:delete|get|head|options|post|put)$/i.test(method)
@@ -174,14 +173,14 @@ function withTrace(
   state: string | undefined,
 ): [input: Input, init: Init] {
   const headers = new Headers(init?.headers ?? requestOf(input)?.headers);
-  // A trace that has ended in the meantime has no ids to tell.
+  // A trace that has ended in the meantime has no ids.
   if (headers.has("traceparent") || span.id === "") return [input, init];
   const isSampled = !(span instanceof UnsampledSpan);
   headers.set("traceparent", formatTraceparent(span, isSampled));
   if (state !== undefined && !headers.has("tracestate")) {
     headers.set("tracestate", state);
   }
-  // A proxy's `fetch(url, request)`: a request's members can't be spread.
+  // In `fetch(url, request)`, the request's members can't be spread.
   return init instanceof Request
     ? [new Request(input, init), { headers }]
     : [input, { ...init, headers }];
@@ -190,7 +189,7 @@ function withTrace(
 function noteStatus(span: Span, status: number): void {
   span.setAttribute("http.response.status_code", status);
   if (status < 400) return;
-  // OpenTelemetry: to the one who asked, 4xx is a failure as well.
+  // OpenTelemetry: for clients, 4xx is an error too.
   span.setAttribute("error.type", String(status));
   span.error();
 }

@@ -1,5 +1,5 @@
 /**
- * The answers of the traces API.
+ * The responses of the traces API.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** Answers a `GET`: one trace, or those that the query selects. */
+/** Answers a `GET`: with one trace, or all that the query selects. */
 export function read(tracer: Tracer, request: Request): Response {
   const query = new URL(request.url).searchParams;
   const id = query.get("id");
@@ -47,7 +47,7 @@ export async function collect(
   try {
     text = await readBodyText(request, MAX_BODY);
   } catch (error) {
-    // Most often a page that was closed while it sent its last spans.
+    // Mostly from a page that was closed while it sent its last spans.
     const { problem, message } = error as BodyError;
     return problem === "TOO_LARGE"
       ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
@@ -66,7 +66,7 @@ export async function collect(
 
 /** The traces that a query selects. */
 interface TraceFilter {
-  /** Whether a trace is among them. */
+  /** Whether a trace is selected. */
   readonly matches: (trace: TraceData) => boolean;
   /** Maximum traces. */
   readonly limit: number;

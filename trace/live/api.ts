@@ -13,11 +13,11 @@ import type { Tracer } from "../types.ts";
 /** Options of the traces API. */
 export interface TracesAPIOptions {
   /**
-   * Decides who may use it. `access` is `write` for `POST`, and otherwise `read`.
-   * Default: requests from this machine, and nobody in production.
+   * Decides who may use the API. `access` is `write` for `POST`, and otherwise
+   * `read`. Default: requests from this machine, and nobody in production.
    */
   readonly authorize?: Authorize;
-  /** Takes the spans that browsers post. Default: posting is refused. */
+  /** Receives the spans of browsers. Default: `POST` is refused. */
   readonly collector?: Collector;
 }
 
@@ -26,25 +26,25 @@ const OPTIONS: OptionRules<TracesAPIOptions> = {
   collector: aCollector,
 };
 
-/** Most processes never answer, so that code is loaded when it is needed. */
+/** Most processes never need this code, so it is loaded on demand. */
 const loadAnswers = () => runOutside(() => import("./answers.ts"));
 
 /**
- * Creates the handler of the traces API. Mount it at `/__app/traces/api`, or use
- * `tracePlugin`, which does.
+ * Creates the handler of the traces API. Mount it at `/__app/traces/api`, or
+ * use `tracePlugin`, which does.
  *
- * - `GET` gives `{ traces, total }`, the newest first. The query narrows it:
- *   `traceId` (those that share it), `method`, `path` (text that the path
- *   contains), `status` (`404` or `4xx`), `layer`, `minDuration`
- *   (milliseconds), `after` (epoch milliseconds; begun later), `limit`
- *   (default 100).
- * - `GET ?id=…` gives one trace, or 404.
- * - `POST` takes the spans of a browser, as `Collector.receive` describes.
+ * - `GET` returns `{ traces, total }`, the newest first. The query narrows it:
+ *   `traceId`, `method`, `path` (text that the path contains), `status` (`404`
+ *   or `4xx`), `layer`, `minDuration` (milliseconds), `after` (epoch
+ *   milliseconds), `limit` (default: 100).
+ * - `GET ?id=…` returns one trace, or 404.
+ * - `POST` receives the spans of a browser, as described at
+ *   `Collector.receive`.
  *
  * @param tracer Keeps the traces.
  * @param options Access to the traces.
- * @returns The handler. Pass it the `info` of `Deno.serve`: without it the default
- * rule doesn't know where a request comes from, and refuses it.
+ * @returns The handler. Pass it the `info` of `Deno.serve`. Without it, the
+ * default rule doesn't know the client's address, and refuses the request.
  * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example

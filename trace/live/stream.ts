@@ -20,7 +20,7 @@ const MAX_INITIAL = 1_000;
 const MAX_INITIAL_SIZE = 16 * 1024 * 1024;
 /** Maximum characters of a client's message. */
 const MAX_MESSAGE = 256 * 1024;
-/** The bytes that wait for a slow client before it misses events. */
+/** Maximum bytes that wait for a slow client. After that it misses events. */
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
 /** The state of a client. */
@@ -29,11 +29,11 @@ export interface Client {
   readonly reads: boolean;
   /** Whether its spans are accepted. */
   readonly writes: boolean;
-  /** The events that it has missed since it was last told. */
+  /** The number of missed events that it hasn't been notified of. */
   missed: number;
 }
 
-/** The stream while it has clients, or had some. */
+/** The stream, from its first client on. */
 export interface LiveStream {
   /** Answers a request for the stream. */
   upgrade(

@@ -28,7 +28,9 @@ export interface TraceWebSocketOptions {
    * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
-  /** Takes the spans of browsers. Default: one of the same tracer. */
+  /**
+   * Receives the spans of browsers. Default: a collector for the same tracer.
+   */
   readonly collector?: Collector;
   /** Returns the server's time in epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
@@ -44,8 +46,8 @@ const OPTIONS: OptionRules<TraceWebSocketOptions> = {
 /** The live stream of a tracer. */
 export interface TraceWebSocket {
   /**
-   * Answers a request for the stream: 101, or an error that says why not. Pass
-   * it the `info` of `Deno.serve`.
+   * Answers a request for the stream: with 101, or an error with its reason.
+   * Pass it the `info` of `Deno.serve`.
    */
   upgrade(request: Request, info?: ConnectionInfo): Promise<Response>;
   /** The number of connected clients. */
@@ -60,18 +62,17 @@ export interface TraceWebSocket {
  * Creates the live stream of a tracer over WebSocket. Mount it at
  * `/__app/traces/ws`, or use `tracePlugin`, which does.
  *
- * The server sends JSON: first `{ type: "initial", traces }`, then
- * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }`,
- * `{ type: "trace:discard", traceId, rootSpanId }` and
- * `{ type: "trace:update", trace }` as they happen. A client that reads too
- * slowly misses events, and gets `{ type: "dropped", count }`. A client
- * with `?role=client`, as a traced page, gets none of these.
+ * The server sends JSON: first `{ type: "initial", traces }`, then `{ type:
+ * "trace:start", traceId, span }`, `{ type: "trace:end", trace }`, `{ type:
+ * "trace:discard", traceId, rootSpanId }` and `{ type: "trace:update", trace }`
+ * as they happen. A client that reads too slowly misses events, and gets `{
+ * type: "dropped", count }`. A client with `?role=client`, such as a traced
+ * page, gets none of these.
  *
- * A client that may write sends `{ type: "client:spans", … }`, as
- * `Collector.receive` describes. Every client may send
- * `{ type: "ping", sentAt }`, which is answered at once with
- * `{ type: "pong", sentAt, now }`. So a browser measures how far its clock is
- * from the server's.
+ * A client with write access sends `{ type: "client:spans", … }`, as described
+ * at `Collector.receive`. Every client may send `{ type: "ping", sentAt }`. The
+ * response `{ type: "pong", sentAt, now }` lets a browser measure the offset
+ * between its clock and the server's.
  *
  * @param tracer Keeps the traces.
  * @param options Access to the stream.
@@ -121,7 +122,7 @@ export function createTraceWebSocket(
       const refusal = await refuse(rule, request, info, kind);
       if (refusal !== undefined) return refusal;
       const writes = !reads || await allows(rule, request, info, "write");
-      // Most processes never have a client, so this is loaded with the first.
+      // Most processes never have a client, so this is loaded on demand.
       const { openStream } = await runOutside(() => import("./stream.ts"));
       stream ??= openStream(tracer, collector, now, maxSocketsPerAddress);
       return stream.upgrade(request, info, { reads, writes, missed: 0 });

@@ -1,32 +1,35 @@
-/** Where a tracer reads the time. Tests pass one of their own. */
+/** The clocks of a tracer. Tests pass their own. */
 export interface Clock {
-  /** Milliseconds on a clock that never goes back, from any starting point. */
+  /**
+   * Returns milliseconds on a clock that never goes back, from any starting
+   * point.
+   */
   monotonic(): number;
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   wall(): number;
 }
 
-/** The clocks of the machine. */
+/** The system's clocks. */
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
 };
 
-/** How far the two clocks may drift apart before epoch times follow, in ms. */
+/** The maximum drift between the two clocks, in milliseconds. */
 const MAX_DRIFT = 100;
 
 /**
  * Turns monotonic readings into epoch times: `epoch = origin + monotonic`.
  *
- * Spans are measured on the monotonic clock, since the wall clock may be set
- * in between. But the monotonic one stands still while a laptop sleeps, so the
- * origin is checked once a trace and moved when the clocks have parted.
+ * Spans are measured on the monotonic clock, because the wall clock may be
+ * changed. But the monotonic clock stops while a laptop sleeps. So the origin
+ * is checked once for each trace, and corrected after a drift.
  */
 export class TimeOrigin {
   readonly #clock: Clock;
   #origin: number;
 
-  /** Takes the difference of the two clocks as it is now. */
+  /** Measures the difference of the two clocks. */
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#origin = clock.wall() - clock.monotonic();

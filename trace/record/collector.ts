@@ -22,18 +22,18 @@ export interface CollectResult {
   readonly error?: string;
 }
 
-/** Takes the spans of browsers and adds them to the traces of the server. */
+/** Receives the spans of browsers, and adds them to the server's traces. */
 export interface Collector {
   /**
-   * Takes a message of the form `{ type: "client:spans", traceId, spans,
+   * Receives a message of the form `{ type: "client:spans", traceId, spans,
    * clock }`.
    *
-   * The spans' times are on the clock of the browser. `clock.offset` is what
-   * has to be added to them, in milliseconds, as the browser measured it on
-   * the trace socket. Without it, `clock.sentAt`, the browser's time when it
-   * sent the message, tells it roughly.
+   * The spans' times are on the browser's clock. `clock.offset` is the
+   * difference to the server's clock in milliseconds, as measured on the trace
+   * socket. Without it, the difference is estimated from `clock.sentAt`, the
+   * browser's time when it sent the message.
    *
-   * @param message The message, as parsed JSON. Anything may come.
+   * @param message The message, as parsed JSON. It may be anything.
    */
   receive(message: unknown): CollectResult;
 }
@@ -51,19 +51,19 @@ const OPTIONS: OptionRules<CollectorOptions> = {
   now: aFunction,
 };
 
-/** Anything that takes the spans of browsers. */
+/** An object that receives the spans of browsers. */
 export const aCollector: Rule = withMethods(
   "an object with receive()",
   "receive",
 );
 
-/** No clock is off by more: 100 years, in milliseconds. */
+/** The maximum offset of a clock: 100 years, in milliseconds. */
 const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 /**
- * Creates a collector for the spans of browsers. Each span is checked field by
- * field, moved to the server's clock and put under its parent; one whose
- * parent is unknown goes under the root of its trace.
+ * Creates a collector for the spans of browsers. It checks each field of a
+ * span, and converts its times to the server's clock. A span with an unknown
+ * parent goes below the root of its trace.
  *
  * @param tracer Keeps the traces.
  * @param options Limits.

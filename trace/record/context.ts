@@ -35,7 +35,7 @@ export function getTracer(): Tracer {
   return tracer;
 }
 
-/** Hides the span of the outer scope, and passes on everything else. */
+/** Hides the span of the outer scope, and nothing else. */
 class SpanlessScope extends RequestScope {
   override get span(): undefined {
     return undefined;
@@ -50,14 +50,14 @@ class SpanlessScope extends RequestScope {
 const entered = new WeakMap<RequestScope, RequestScope | undefined>();
 
 /**
- * Makes `span` the active one for the rest of the running function and for what
- * it starts. `undefined` makes none active. The caller of that function sees it
- * too, until it awaits something. Prefer `tracer.withSpan`, which restores the
- * old one.
+ * Makes `span` the active one for the rest of the running function and
+ * everything it starts. `undefined` makes none active. The caller of that
+ * function sees it too, until its next `await`. Prefer `tracer.withSpan`, which
+ * restores the former span.
  */
 export function setActiveSpan(span: Span | undefined): void {
   const current = currentScope();
-  // Another call takes the place of the one before; it does not go below it.
+  // A call replaces the one before, and doesn't nest in it.
   const around = current !== undefined && entered.has(current)
     ? entered.get(current)
     : current;
@@ -68,7 +68,7 @@ export function setActiveSpan(span: Span | undefined): void {
   enterScope(scope);
 }
 
-/** Returns the nearest scope that exists for more than its span. */
+/** Returns the nearest scope that holds more than a span. */
 function withoutSpans(
   scope: RequestScope | undefined,
 ): RequestScope | undefined {
@@ -79,15 +79,15 @@ function withoutSpans(
   return scope;
 }
 
-/** Returns the span that is active in the code that calls this. */
+/** Returns the active span of the calling code. */
 export function getActiveSpan(): Span | undefined {
-  // Spans enter a scope through this module only, so they are whole ones.
+  // Only this module adds spans to a scope, so they are full spans.
   return currentScope()?.span as Span | undefined;
 }
 
 /**
- * Runs `fn` in a child of the active span. Where no span is active, `fn` runs
- * all the same and gets a span that records nothing.
+ * Runs `fn` in a child of the active span. If no span is active, `fn` gets a
+ * span that records nothing.
  */
 export function inSpan<T>(
   name: string,

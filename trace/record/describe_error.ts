@@ -17,8 +17,8 @@ export interface ErrorDescription {
 }
 
 /**
- * Describes whatever was thrown. Anything can be thrown, also objects whose
- * properties throw, so this never does.
+ * Describes any thrown value. It never throws, even if the value's properties
+ * do.
  */
 export function describeError(error: unknown): ErrorDescription {
   try {

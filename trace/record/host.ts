@@ -1,5 +1,5 @@
 /**
- * The interfaces between a span, its trace and the tracer that keeps them.
+ * The interfaces between a span, its trace and its tracer.
  *
  * ```
  * span ──► trace ──► tracer
@@ -62,7 +62,7 @@ export interface SpanTrace {
   readonly remoteParentId: string | null;
   /** Returns the time, in epoch milliseconds. */
   now(): number;
-  /** Reserves `size` bytes, or returns `false` if there is no room. */
+  /** Reserves `size` bytes, or returns `false` if they don't fit. */
   charge(size: number): boolean;
   /** Whether an error wasn't recorded on a span of this trace before. */
   isNewError(error: unknown): boolean;

@@ -28,7 +28,7 @@ export function createIdGenerator(
   const pool = new Uint8Array(POOL_SIZE);
   let used = POOL_SIZE;
 
-  /** An all-zero id is invalid, so it is drawn again. */
+  /** An all-zero id is invalid, so another one is drawn. */
   function next(length: number): string {
     while (true) {
       if (used + length > POOL_SIZE) {
@@ -43,11 +43,11 @@ export function createIdGenerator(
   return { traceId: () => next(16), spanId: () => next(8) };
 }
 
-/** The generator behind every id that no tracer of its own makes. */
+/** The generator for tracers without their own `random`. */
 export const systemIds: IdGenerator = createIdGenerator();
 
 /**
- * Makes a random trace id (W3C Trace Context §3.2.2.3).
+ * Returns a random trace id (W3C Trace Context §3.2.2.3).
  *
  * @returns 32 lower-case hex digits, never all zero.
  *
@@ -63,7 +63,7 @@ export function generateTraceId(): string {
 }
 
 /**
- * Makes a random span id (W3C Trace Context §3.2.2.4).
+ * Returns a random span id (W3C Trace Context §3.2.2.4).
  *
  * @returns 16 lower-case hex digits, never all zero.
  *

@@ -17,17 +17,17 @@ import type {
 } from "../types.ts";
 
 const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
-/** The last moment that a `Date` can tell, in epoch milliseconds. */
+/** The last time of a `Date`, in epoch milliseconds. */
 const MAX_TIME = 8.64e15;
 
 /**
- * Reads one span of a browser's message. Long values are
- * cut, and surplus ones are dropped. Wrong shapes are refused.
+ * Reads a span of a browser's message. Long values are cut, surplus ones are
+ * dropped, and wrong types are refused.
  *
  * @param value The span, as parsed JSON.
- * @param at Where it stands in the message.
+ * @param at Its index in the message.
  * @param offset The difference to add to its times, in milliseconds.
- * @returns The span, or what is wrong with it.
+ * @returns The span, or the problem with it.
  */
 export function readClientSpan(
   value: unknown,
@@ -94,7 +94,7 @@ function readAttributes(
       entries.push([clip(key, MAX_KEY_LENGTH), item]);
     }
   }
-  // Unlike assignment, this takes a key called __proto__ for what it is.
+  // Unlike an assignment, this treats `__proto__` like any other key.
   return Object.fromEntries(entries);
 }
 

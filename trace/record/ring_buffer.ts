@@ -1,21 +1,21 @@
 /**
- * A list of fixed capacity: the newest item takes the place of the oldest.
+ * A list of fixed capacity. When it is full, a new item replaces the oldest.
  *
- * The items stand in one array; `#next` is where the next one goes, and, once
- * the array is full, where the oldest one is.
+ * `#next` is the index for the next item. In a full array, the oldest one is
+ * there.
  */
 export class RingBuffer<T> implements Iterable<T> {
-  /** How many items fit. */
+  /** The maximum number of items. */
   readonly capacity: number;
   readonly #items: T[] = [];
   #next = 0;
 
-  /** Makes an empty buffer for `capacity` items. */
+  /** Creates an empty buffer for `capacity` items. */
   constructor(capacity: number) {
     this.capacity = capacity;
   }
 
-  /** Adds an item, in place of the oldest one if there is no room. */
+  /** Adds an item. In a full buffer, it replaces the oldest one. */
   push(item: T): void {
     this.#items[this.#next] = item;
     this.#next = (this.#next + 1) % this.capacity;

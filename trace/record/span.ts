@@ -23,9 +23,9 @@ import type { Attributes, Span, SpanEvent, SpanStatus } from "../types.ts";
 type Values = Record<string, AttributeValue>;
 
 /**
- * An attribute of a span, in a list in the order in which they were first set.
- * For two or three attributes, an object by key takes twice the memory and five
- * times as long. The last of 64 is found in 0.3 µs.
+ * An attribute of a span, in a linked list. For two or three attributes, an
+ * object takes twice the memory and five times as long. The last of 64 is found
+ * in 0.3 µs.
  */
 interface Attribute {
   readonly key: string;
@@ -40,7 +40,7 @@ const OPEN = -1;
  * The span of a {@linkcode Tracer}: the running span and its record in one.
  *
  * It costs little more than a plain object with two clock readings. Its id is
- * drawn when it is read, and the record is derived when the trace is read.
+ * created on first read, and its record when the trace is read.
  */
 export class SpanImpl implements Span {
   /** @internal The trace that keeps this span. */
@@ -48,17 +48,17 @@ export class SpanImpl implements Span {
   /** The span around this one; `null` for the root. */
   readonly parent: SpanImpl | null;
   /**
-   * @internal The next span of the trace. An array of spans would have to grow,
-   * which is 4 % of the cost of a trace of ten.
+   * @internal The next span of the trace. Growing an array instead takes 4 % of
+   * the time of a trace with ten spans.
    */
   next: SpanImpl | undefined = undefined;
   /** The name. */
   readonly name: string;
   /** The part of the application that does it. */
   readonly layer: Layer;
-  /** When it began, on the tracer's monotonic clock. */
+  /** The start, on the tracer's monotonic clock. */
   readonly startedAt: number;
-  /** When it ended, on the same clock; negative while it is open. */
+  /** The end, on the same clock. Negative while the span is open. */
   endedAt: number = OPEN;
   /** The status so far. */
   status: SpanStatus = "ok";
@@ -113,14 +113,14 @@ export class SpanImpl implements Span {
   }
 
   /**
-   * Opens a span below this one, or below its nearest open ancestor. If the
-   * trace has ended, nothing is recorded.
+   * Opens a span below this one, or below its nearest open ancestor. After the
+   * end of the trace, nothing is recorded.
    */
   child(name: string, layer: Layer, attributes?: Attributes): Span {
     return this.trace.openSpan(this, name, layer, attributes);
   }
 
-  /** How long the span has run, or ran, in milliseconds. */
+  /** Returns the duration so far, in milliseconds. */
   elapsed(): number {
     const until = this.isOpen
       ? this.trace.host.clock.monotonic()
@@ -128,7 +128,7 @@ export class SpanImpl implements Span {
     return until - this.startedAt;
   }
 
-  /** Sets a value; the last one stays. */
+  /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue | undefined): void {
     if (this.endedAt !== OPEN || value === undefined) return;
     if (key.length > MAX_KEY_LENGTH) key = clip(key, MAX_KEY_LENGTH);
@@ -156,12 +156,12 @@ export class SpanImpl implements Span {
     else last.next = added;
   }
 
-  /** Returns the value within the limits, or `undefined` without room for it. */
+  /** Returns the value within the limits, or `undefined` if it doesn't fit. */
   #fit(
     value: AttributeValue,
     old: AttributeValue | undefined,
   ): AttributeValue | undefined {
-    // JavaScript callers pass what they like; JSON knows no NaN or bigint.
+    // Untyped code may pass anything, and JSON has no NaN or bigint.
     if (
       typeof value !== "string" && typeof value !== "boolean" &&
       !Number.isFinite(value)
@@ -225,9 +225,9 @@ export class SpanImpl implements Span {
   }
 
   /**
-   * Marks the span as failed. The first span of a trace that gets an error
-   * records it as an `exception` event (OpenTelemetry, "Exceptions on spans"),
-   * the others only get `error.type`.
+   * Marks the span as failed. The first span of a trace that sees an error
+   * records it as an `exception` event (OpenTelemetry, "Exceptions on spans").
+   * The others only get `error.type`.
    */
   error(error?: unknown): void {
     if (this.endedAt !== OPEN) return;
@@ -250,7 +250,9 @@ export class SpanImpl implements Span {
     this.trace.onSpanEnd(this);
   }
 
-  /** Returns what opens traces of their own with this span as their parent. */
+  /**
+   * Returns a function that opens new records with this span as their parent.
+   */
   continuation(): SpanOpener {
     const { id: parentId, traceId, trace: { host } } = this;
     return (name, layer, attributes) =>
@@ -264,7 +266,7 @@ export class SpanImpl implements Span {
   }
 }
 
-/** Returns a value of another kind than attributes have as text. */
+/** Returns a value of an unsupported type as text. */
 function asText(value: unknown): string {
   try {
     return String(value);

@@ -3,26 +3,25 @@ import type { TraceEvent } from "../types.ts";
 
 type TraceEventType = TraceEvent["type"];
 
-/** A function that was subscribed; subscribing it twice makes two of these. */
+/** A subscribed function. Subscribing it twice makes two of these. */
 interface Subscription {
   readonly listener: (event: TraceEvent) => unknown;
   warned: boolean;
 }
 
 /**
- * The subscribers of a tracer, by the kind of event they want. Nobody pays for
- * events that nobody wants: a caller asks {@linkcode Subscribers.want} before
- * it builds one.
+ * The subscribers of a tracer, by type of event. Callers check {@linkcode
+ * Subscribers.want} before they create an event.
  */
 export class Subscribers {
   readonly #subscriptions = new Map<TraceEventType, Set<Subscription>>();
 
-  /** Whether anybody listens to events of a kind. */
+  /** Whether a type of event has a listener. */
   want(type: TraceEventType): boolean {
     return this.#subscriptions.size > 0 && this.#subscriptions.has(type);
   }
 
-  /** Adds a listener and gives the function that removes it. */
+  /** Adds a listener. Returns the function that removes it. */
   add(
     listener: (event: TraceEvent) => unknown,
     types: readonly TraceEventType[],
@@ -45,7 +44,7 @@ export class Subscribers {
     };
   }
 
-  /** Calls the listeners. Errors of a listener affect nobody else. */
+  /** Calls the listeners. A listener's error doesn't affect others. */
   emit(event: TraceEvent): void {
     for (const subscription of this.#subscriptions.get(event.type) ?? []) {
       try {

@@ -1,5 +1,5 @@
 /**
- * Derives the public record of a trace from what was kept while it ran.
+ * Derives the public record of a trace from its spans.
  *
  * @module
  */
@@ -16,7 +16,10 @@ import type {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Returns the record of a trace; the same object once the trace has ended. */
+/**
+ * Returns the record of a trace. After the trace's end, it is always the same
+ * object.
+ */
 export function toTraceData(trace: TraceRecord): TraceData {
   if (trace.data !== undefined) return trace.data;
   const data = buildTraceData(trace);
@@ -50,7 +53,7 @@ function buildTraceData(trace: TraceRecord): TraceData {
       children: childrenOf(span.id),
     });
   }
-  // The spans of a browser come late, however early they began.
+  // The spans of a browser arrive late, even if they began early.
   if (clientSpans.length > 0) {
     list = list.toSorted((a, b) => a.startTime - b.startTime);
   }
@@ -75,7 +78,7 @@ function buildTraceData(trace: TraceRecord): TraceData {
   };
 }
 
-/** Builds the record of one span, below which the `children` are. */
+/** Creates the record of a span with its children. */
 export function toSpanData(
   span: SpanImpl,
   children: readonly string[],
@@ -112,14 +115,14 @@ function valuesOf(span: SpanImpl): Record<string, AttributeValue> {
   for (let item = span.attributes; item !== undefined; item = item.next) {
     entries.push([item.key, item.value]);
   }
-  // Unlike an assignment this takes `__proto__` for a key like any other.
+  // Unlike an assignment, this treats `__proto__` like any other key.
   return Object.fromEntries(entries);
 }
 
 /**
- * Every span's parent. A browser's span whose parent is not in the trace
- * belongs to the root, unless the root was called by it or below it: then it
- * is at the top. A ring of browser spans is opened at the span that came first.
+ * Returns the parent of every span. A browser's span with an unknown parent
+ * goes below the root, unless it has caused the root: then it has no parent. A
+ * cycle of browser spans is cut at its first span.
  */
 function parentsOf(
   trace: TraceRecord,

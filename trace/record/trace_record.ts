@@ -22,8 +22,8 @@ import type {
 /**
  * A trace while it runs and after.
  *
- * It keeps the spans in order of their start. Most traces are never read, so the
- * public record is derived when somebody asks.
+ * It keeps the spans in order of their start. Most traces are never read, so
+ * the public record is created on demand.
  */
 export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The tracer. */
@@ -32,7 +32,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   readonly root: SpanImpl;
   /** The epoch time at which the monotonic clock read 0. */
   readonly origin: number;
-  /** The span of another service that called, if it told. */
+  /** The calling span of another service, if there is one. */
   readonly remoteParentId: string | null;
   /** Spans that ran in a browser. */
   clientSpans: ClientSpanData[] | undefined = undefined;
@@ -40,9 +40,9 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   older: TraceRecord | undefined = undefined;
   /** The running trace that began after this one. */
   newer: TraceRecord | undefined = undefined;
-  /** How many spans did not fit. */
+  /** The number of dropped spans. */
   droppedSpans = 0;
-  /** The public record, once the trace has ended and somebody has asked. */
+  /** The public record, after the trace's end and on demand. */
   data: TraceData | undefined = undefined;
   #id: string | undefined;
   #last: SpanImpl;
@@ -52,7 +52,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
 
-  /** Begins a trace with its root span. */
+  /** Starts a trace with its root span. */
   constructor(
     host: TraceHost,
     name: string,
@@ -133,7 +133,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     return this.#spanCount + clientSpans >= this.host.maxSpansPerTrace;
   }
 
-  /** Called when a span has ended; the root ends the trace. */
+  /** Called when a span has ended. The root ends the trace. */
   onSpanEnd(span: SpanImpl): void {
     this.#openSpans--;
     if (span === this.root) {
@@ -158,8 +158,8 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
 
   /**
    * Whether an error wasn't recorded on a span of this trace before. An error
-   * that passes through several spans is recorded once. Of thrown strings and
-   * numbers, only the last one is known.
+   * that passes through several spans is recorded once. For thrown strings and
+   * numbers, only the last one is remembered.
    */
   isNewError(error: unknown): boolean {
     if (typeof error === "object" && error !== null) {
@@ -175,16 +175,16 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
 
   /** Reserves `size` bytes, or returns `false` if they don't fit. */
   charge(size: number): boolean {
-    // A key or name without a length, from JavaScript, finds no room either.
+    // `size` is NaN if untyped code passes a key without a length.
     if (!(size <= this.#room)) return false;
     this.#room -= size;
     return true;
   }
 
   /**
-   * Adds spans of a browser, as far as there is room.
+   * Adds spans of a browser, up to the limits.
    *
-   * @returns How many were added.
+   * @returns The number of added spans.
    */
   addClientSpans(spans: readonly ClientSpanData[]): number {
     const known = new Set(this.spans.map((span) => span.id));

@@ -37,15 +37,15 @@ import { TraceRecord } from "./trace_record.ts";
 
 /** Options of a tracer. */
 export interface TracerOptions {
-  /** Maximum stored traces. Beyond, the oldest one is dropped. Default: 200. */
+  /** Maximum stored traces. The oldest one is dropped first. Default: 200. */
   readonly maxTraces?: number;
   /** Maximum spans of a trace. Further ones are counted. Default: 500. */
   readonly maxSpansPerTrace?: number;
   /** The layers whose spans are recorded. Default: all. */
   readonly layers?: readonly Layer[];
-  /** Traces shorter than this aren't stored, in milliseconds. Default: 0. */
+  /** Minimum duration of stored traces, in milliseconds. Default: 0. */
   readonly minDurationMs?: number;
-  /** The clocks. Default: those of the machine. */
+  /** The clocks. Default: the system's. */
   readonly clock?: Clock;
   /** The source of random bytes. Default: `crypto.getRandomValues`. */
   readonly random?: RandomSource;
@@ -80,8 +80,8 @@ export class TracerImpl implements Tracer {
   readonly #origin: TimeOrigin;
   readonly #stored: RingBuffer<TraceRecord>;
   /**
-   * The traces that haven't ended. A `Set` has to give each trace a hash, which
-   * costs a request as much as a span does.
+   * The running traces. A `Set` would hash each trace, which costs as much as a
+   * span.
    */
   readonly #running = new LRUList<TraceRecord>();
   #runningCount = 0;
@@ -127,7 +127,7 @@ export class TracerImpl implements Tracer {
       onSpanEnd: onSpan("span:end"),
       onEvent(span, event) {
         if (!subscribers.want("span:event")) return;
-        // Not before: ids are drawn when somebody asks for them.
+        // Not before: reading an id creates it.
         const { id: spanId, traceId } = span;
         subscribers.emit({ type: "span:event", traceId, spanId, event });
       },
@@ -152,7 +152,10 @@ export class TracerImpl implements Tracer {
     return { maxSpansPerTrace, minDurationMs, records };
   }
 
-  /** Starts a trace and returns its root span; ending that ends the trace. */
+  /**
+   * Starts a trace and returns its root span. The end of that span ends the
+   * trace.
+   */
   startTrace(
     name: string,
     layer: Layer = "request",
@@ -181,7 +184,10 @@ export class TracerImpl implements Tracer {
     return trace.root;
   }
 
-  /** Opens a span below the active one, or a trace of its own without one. */
+  /**
+   * Opens a span below the active one. Without an active span, it starts a
+   * trace.
+   */
   startSpan(
     name: string,
     layer: Layer = "custom",
@@ -193,7 +199,7 @@ export class TracerImpl implements Tracer {
       : parent.child(name, layer, options?.attributes);
   }
 
-  /** Returns the span that is active in the code that calls this. */
+  /** Returns the active span of the calling code. */
   activeSpan(): Span | undefined {
     return getActiveSpan();
   }
@@ -213,7 +219,9 @@ export class TracerImpl implements Tracer {
     return Array.from(this.#stored, toTraceData);
   }
 
-  /** Returns the stored or running trace with an id; of several, the newest. */
+  /**
+   * Returns the stored or running trace with an id, or the newest of several.
+   */
   getTrace(id: string): TraceData | undefined {
     const trace = this.#find(id);
     return trace && toTraceData(trace);
@@ -221,7 +229,7 @@ export class TracerImpl implements Tracer {
 
   /**
    * Calls `listener` with each event until the returned function is called. The
-   * first error of a listener is printed, the others are ignored.
+   * first error of a listener is printed, and others are ignored.
    *
    * @param listener Called with the events.
    * @param types The kinds of events. Default: all.
@@ -246,7 +254,7 @@ export class TracerImpl implements Tracer {
   }
 
   /**
-   * Returns the newest trace with an id, a preferred one if there is any. Traces
+   * Returns the newest trace with an id, or the newest preferred one. Traces
    * share an id when a caller sends one `traceparent` with several requests.
    */
   #find(
@@ -268,9 +276,9 @@ export class TracerImpl implements Tracer {
 }
 
 /**
- * Creates a tracer, which opens spans and keeps the last traces in memory.
+ * Creates a tracer. It opens spans and keeps the last traces in memory.
  *
- * @param options Limits, and the clock and randomness of tests.
+ * @param options Limits, and the clock and randomness for tests.
  * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example

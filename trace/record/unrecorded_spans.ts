@@ -1,5 +1,5 @@
 /**
- * Spans that stand in where nothing is recorded, but something is known.
+ * Spans that aren't recorded, but have ids.
  *
  * @module
  */
@@ -55,9 +55,9 @@ export class SkippedSpan implements Span {
 }
 
 /**
- * All spans of a request that isn't sampled. It has ids for `traceparent`,
- * which also says that nobody keeps the trace, so that other services needn't
- * either (W3C Trace Context, section 3.2.2.5).
+ * The span of an unsampled request and of everything in it. Its ids go into
+ * `traceparent`, together with the decision not to record (W3C Trace Context,
+ * section 3.2.2.5).
  */
 export class UnsampledSpan extends NoopSpan {
   override readonly id: string = generateSpanId();

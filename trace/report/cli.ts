@@ -16,16 +16,18 @@ import { createPaint, standardOutput, wantsColor } from "./terminal.ts";
 
 /** Options of the terminal reporter. */
 export interface CLIReporterOptions {
-  /** Takes the text, a whole trace at a time. Default: standard output. */
+  /**
+   * Called with the text of each trace. Default: prints it on standard output.
+   */
   readonly write?: (text: string) => void;
   /**
-   * Whether to use colours. Default: `NO_COLOR` and `FORCE_COLOR` tell, else
-   * whether standard output is a terminal.
+   * Whether to use colours. Default: as `NO_COLOR` and `FORCE_COLOR` say, or
+   * else if standard output is a terminal.
    */
   readonly color?: boolean;
-  /** Durations from here on stand out, in milliseconds. Default 100. */
+  /** Minimum duration that stands out, in milliseconds. Default: 100. */
   readonly slowMs?: number;
-  /** Columns of a line. Default: those of the terminal, else 120. */
+  /** Maximum columns of a line. Default: the terminal's, or 120. */
   readonly width?: number;
 }
 
@@ -45,9 +47,9 @@ export interface CLIReporter {
 }
 
 /**
- * Prints one tree for each trace that ends: a root line with method, path,
- * status and duration, and below it a line a span with layer, duration and
- * what it did. Spans that repeat, as in N+1 queries, share a line.
+ * Prints a tree for each trace when it ends. The first line has method, path,
+ * status and duration. Below is a line for each span, with its layer, duration
+ * and work. Repeated spans, as in N+1 queries, share a line.
  *
  * @param tracer Keeps the traces.
  * @param options How and where to print.
@@ -76,7 +78,7 @@ export function createCLIReporter(
   checkValue(tracer, "tracer", aTracer("subscribe"), operation);
   checkOptions(options, OPTIONS, operation);
   const output = standardOutput();
-  // In one piece, so that the trees of concurrent requests do not interleave.
+  // In one piece, so that the trees of concurrent requests don't mix.
   const { write = output.write, slowMs = 100 } = options;
   const color = options.color ?? wantsColor(output.env, output.isTerminal());
   const paint = createPaint(color);
@@ -88,5 +90,5 @@ export function createCLIReporter(
   return { close, [Symbol.dispose]: close };
 }
 
-/** Some terminals say that they have no columns at all. */
+/** Some terminals report zero columns. */
 const DEFAULT_WIDTH = 120;

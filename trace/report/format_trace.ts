@@ -8,17 +8,17 @@ import {
 import type { SpanData, TraceData } from "../types.ts";
 import { type Paint, type Style, truncate } from "./terminal.ts";
 
-/** How a trace is printed. */
+/** Options of a printed trace. */
 export interface TraceFormat {
   /** Styles text. */
   readonly paint: Paint;
-  /** Durations from here on stand out, in milliseconds. */
+  /** Minimum duration that stands out, in milliseconds. */
   readonly slow: number;
-  /** Columns of a line. */
+  /** Maximum columns of a line. */
   readonly width: number;
 }
 
-/** Lines of one trace; the rest is counted. */
+/** Maximum lines of a trace. Further spans are counted. */
 const MAX_LINES = 60;
 const DURATION_WIDTH = 8;
 
@@ -32,7 +32,7 @@ const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
   errors: "red",
 };
 
-/** A span, or several alike beside each other. */
+/** A span, or several similar siblings in a row. */
 interface Group {
   readonly span: SpanData;
   readonly count: number;
@@ -41,7 +41,7 @@ interface Group {
 
 /** One line of the tree. */
 interface Row extends Group {
-  /** The branches that lead to it. */
+  /** The branches before it. */
   readonly prefix: string;
 }
 
@@ -64,8 +64,8 @@ export function formatTrace(trace: TraceData, format: TraceFormat): string {
 }
 
 /**
- * The first rows below the root, and how many follow. It keeps its own stack:
- * spans may be nested deeper than functions can be.
+ * Returns the first rows below the root, and the number of further ones. It has
+ * its own stack, because spans may be nested deeper than calls can be.
  */
 function treeOf(
   trace: TraceData,
@@ -109,7 +109,7 @@ function rootLine(
   const status = statusCode === undefined
     ? ""
     : paint(statusStyle(statusCode), String(statusCode));
-  // The status already says that a 500 is a failure.
+  // A status of 500 already shows the failure.
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
@@ -160,7 +160,10 @@ function actionOf(span: SpanData): string {
     .filter((part) => part !== undefined).join(" ");
 }
 
-/** Returns the problem of a span: nothing, or `TypeError: x is undefined`. */
+/**
+ * Returns the problem of a span, such as `TypeError: x is undefined`, or an
+ * empty text.
+ */
 function failureOf(span: SpanData): string {
   if (span.status === "ok") return "";
   if (span.status === "timeout") return "did not end";
@@ -196,7 +199,10 @@ function paintDuration(
   return paint(duration >= slow ? "yellow" : "dim", text);
 }
 
-/** Three digits that matter: `0.12ms`, `12.3ms`, `1.23s`. */
+/**
+ * Formats a duration with three significant digits: `0.12ms`, `12.3ms`,
+ * `1.23s`.
+ */
 function formatDuration(milliseconds: number): string {
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)}s`;
   return `${milliseconds.toFixed(milliseconds >= 10 ? 1 : 2)}ms`;
@@ -206,7 +212,7 @@ function childrenOf(trace: TraceData, span: SpanData): SpanData[] {
   return span.children.flatMap((id) => trace.spans.get(id) ?? []);
 }
 
-/** Joins spans that follow each other and did the same, without children. */
+/** Joins consecutive spans that did the same and have no children. */
 function groupAlike(spans: readonly SpanData[]): Group[] {
   const rows: Group[] = [];
   for (const span of spans) {

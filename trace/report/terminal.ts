@@ -4,15 +4,15 @@
  * @module
  */
 
-/** Where a reporter prints. */
+/** The output of a reporter. */
 export interface StandardOutput {
-  /** Writes a text, all of it and at once. */
+  /** Writes a whole text synchronously. */
   write(text: string): void;
   /** Whether it is a terminal. */
   isTerminal(): boolean;
-  /** Columns of the terminal, if it has any and says so. */
+  /** Returns the columns of the terminal, if known. */
   columns(): number | undefined;
-  /** Reads a variable of the environment, if that is allowed. */
+  /** Reads an environment variable, if that is allowed. */
   env(name: string): string | undefined;
 }
 
@@ -28,7 +28,7 @@ const ofDeno: StandardOutput = {
   env: (name) => attempt(() => Deno.env.get(name)),
 };
 
-/** The used part of Node's `process`, which other runtimes have as well. */
+/** The used part of Node's `process`, which other runtimes have too. */
 interface Process {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: {
@@ -80,7 +80,7 @@ export type Style = keyof typeof CODES;
 /** Styles a text, unless colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
-/** Makes the function that styles text. */
+/** Creates a function that styles text. */
 export function createPaint(color: boolean): Paint {
   return color
     ? (style, text) => {
@@ -91,8 +91,8 @@ export function createPaint(color: boolean): Paint {
 }
 
 /**
- * Whether to use colours: `NO_COLOR` (no-color.org) speaks first, then
- * `FORCE_COLOR`, then whether the output is a terminal.
+ * Whether to use colours: decided by `NO_COLOR` (no-color.org), then by
+ * `FORCE_COLOR`, then by whether the output is a terminal.
  */
 export function wantsColor(
   env: (name: string) => string | undefined,
