@@ -4,7 +4,7 @@ import type { Plugin, PluginHost } from "../core/plugin.ts";
 import type { Route } from "../core/route.ts";
 import type { ServeOptions, Server } from "./serve.ts";
 
-/** Settings of an app. */
+/** Options of an app. */
 export interface AppOptions {
   /** Modules and other plugins, the outermost first. */
   readonly plugins?: readonly Plugin[];
@@ -33,8 +33,8 @@ export interface App extends PluginHost {
   route(route: Route): App;
   /**
    * Answers a request. It never rejects: a thrown `Response` is the response,
-   * an `UnavailableError` becomes a 503, and any other error a 500. Pass it to `Deno.serve`, or call it in a
-   * test.
+   * an `UnavailableError` becomes a 503, and any other error a 500. Pass it to
+   * `Deno.serve`, or call it in a test.
    */
   readonly fetch: (
     request: Request,
@@ -43,13 +43,13 @@ export interface App extends PluginHost {
   /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
   serve(options?: ServeOptions): Promise<Server>;
   /**
-   * Tells the plugins that the app is about to close: readiness turns 503.
+   * Notifies the plugins that the app is about to close: readiness turns 503.
    * Requests are still answered. `serve()` calls it.
    */
   drain(): void;
   /**
-   * Closes the plugins, the last one first. If one fails to close, the others
-   * are closed all the same, and it rejects. Calling it again does nothing.
+   * Closes the plugins, the last one first. If one fails, it still closes the
+   * others, and then rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
   /** Calls `close()` at the end of a block with `await using`. */

@@ -1,6 +1,6 @@
 /**
- * Checks a route, and makes a handler for each of its methods: first the guards,
- * then the body limit, then the route's code.
+ * Checks a route, and creates a handler for each of its methods. It runs the
+ * guards, then the body limit, then the route's code.
  *
  * @module
  */

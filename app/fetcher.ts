@@ -9,8 +9,8 @@ export interface Fetcher {
   /** Called when a shutdown begins, before requests are refused. */
   drain?(): void;
   /**
-   * Releases what the fetcher holds. Called on shutdown, after the last request.
-   * Response bodies may still be on their way.
+   * Releases what the fetcher holds. Called on shutdown, after the last
+   * request. Response bodies may still be being sent.
    */
   close?(): void | Promise<void>;
 }
@@ -23,7 +23,7 @@ export function isFetcher(value: unknown): value is Fetcher {
 }
 
 /**
- * Checks what is to be served.
+ * Checks the app that is served.
  *
  * @param operation The operation in error messages, such as `serve on Bun`.
  * @throws {TypeError} If it has no `fetch`.

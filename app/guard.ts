@@ -27,7 +27,7 @@ export function guard(
     },
   );
   return whenDone(refusal, (refusal) => {
-    // A check that fails, or returns anything else, lets nobody in.
+    // If a check fails or returns any other value, access is refused.
     if (refusal === undefined) return run();
     if (isResponse(refusal)) {
       markRefused(request, refusal);

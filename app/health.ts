@@ -6,7 +6,7 @@ import { printableError } from "../core/redact/printable.ts";
 import { reportError } from "../core/report_error.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 
-/** The checks of readiness, and who may see their results. */
+/** Options of the health plugin. */
 export interface HealthOptions {
   /** The path of readiness. Liveness is below it. Default: `/__app/health`. */
   readonly path?: string;
@@ -16,11 +16,11 @@ export interface HealthOptions {
    * Default: the plugins' checks only.
    */
   readonly checks?: Readonly<Record<string, HealthCheck | false>>;
-  /** How long a check may take, in seconds. Default: 2. */
+  /** The timeout of a check, in seconds. Default: 2. */
   readonly checkTimeout?: number;
   /**
-   * How long the results are reused, in seconds. So polling clients don't put
-   * load on what is checked. Default: 1.
+   * The time for which results are reused, in seconds. This limits the load
+   * that polling clients cause. Default: 1.
    */
   readonly maxAge?: number;
   /**
@@ -146,7 +146,7 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
     const status = isDraining ? "draining" : isFailing ? "failing" : "ready";
     return answer(status === "ready" ? 200 : 503, {
       status,
-      // Untyped code may return a promise, which is truthy whatever it holds.
+      // Untyped code may return a promise, which is always truthy.
       ...(await showDetails(request, context.info) === true &&
         { checks: details }),
     });

@@ -1,6 +1,6 @@
 /**
- * The host: plugins, middlewares and routes around each request. An app is a
- * host of its own; the adapters put one into another server.
+ * The host runs plugins, middlewares and routes for each request. An app is a
+ * host. The adapters mount one on another server.
  *
  * ```
  *   fetch(request) ─ checked Host ─► new Context ─► new RequestScope
@@ -11,7 +11,7 @@
  *     personal? Cache-Control: private
  * ```
  *
- * Nothing on this way makes a promise unless something waits.
+ * No step creates a promise unless something waits.
  *
  * @module
  */
@@ -79,12 +79,12 @@ export function createApp(options: AppOptions = {}): App {
   return createHost(options).app;
 }
 
-/** Settings of a host. */
+/** Options of a host. */
 export interface HostOptions extends AppOptions {
   /**
-   * Makes a response of an error, or throws it on. Called inside the outermost
-   * middlewares, and once more outside of them. Default: a 500, reported to
-   * `onError`, or the 503 of an `UnavailableError`.
+   * Called with an error, to return its response or throw it on: inside the
+   * outermost middlewares, and again outside of them. Default: a 500, reported
+   * to `onError`, or the 503 of an `UnavailableError`.
    */
   readonly recover?: (
     error: unknown,
@@ -100,7 +100,7 @@ export interface Host {
   /** The host as an app. Plugins get it in `setup()`. */
   readonly app: App;
   /**
-   * Answers a request in a scope of its own, or throws what `recover` does.
+   * Answers a request in its own scope. It throws the errors of `recover`.
    *
    * @param otherwise Answers if no route matches. Default: the option.
    */
@@ -158,7 +158,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   async function setUp(): Promise<void> {
-    // Only once `ready` holds this promise, whatever a setup does at once.
+    // Wait until `ready` is set, because a setup may call `fetch()`.
     await undefined;
     for (const plugin of plugins) await plugin.setup?.(app, plugins);
     isReady = true;

@@ -6,7 +6,7 @@
 
 import { kindOf } from "../core/check/show.ts";
 
-/** Listens. Unlike Deno's own, the error names a port that is in use. */
+/** Listens. Unlike Deno's error, the one for a port in use names the port. */
 export function listen(
   options:
     | Deno.ServeTcpOptions
@@ -24,7 +24,7 @@ export function listen(
   }
 }
 
-/** Checks the certificate and its key. An error shows neither. */
+/** Checks the certificate and its key. Errors contain neither. */
 export function readTLS(
   { cert, key }: { readonly cert?: string; readonly key?: string },
 ): { readonly cert: string; readonly key: string } | undefined {

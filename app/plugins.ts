@@ -49,7 +49,7 @@ function checkPlugin(plugin: unknown, what: string): void {
   );
 }
 
-/** Tells all plugins of a shutdown, which goes on even if some of them fail. */
+/** Notifies all plugins of a shutdown, even if some of them fail. */
 export function drainPlugins(plugins: readonly Plugin[]): void {
   for (const plugin of plugins) {
     attempt(() => plugin.drain?.(), (error) => {

@@ -1,5 +1,5 @@
 /**
- * The routes of an app: finds the one for a request, and runs it.
+ * The routes of an app. Finds the route for a request, and runs it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { DEFAULT_MAX_BODY_SIZE } from "./body_limit.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
 
 const NOTHING = "There is nothing at this path";
-/** The path of the viewer, which people open before they mount it. */
+/** The path of the viewer, which users open before it is mounted. */
 const TRACES = /^\/__app\/traces(?:\/|$)/;
 const NO_TRACES =
   "There are no traces at this path: mount tracePlugin(tracer), or start the dev command with --trace";
@@ -32,12 +32,12 @@ interface Match {
 
 /** Finds and runs routes. */
 export interface Router {
-  /** Adds a route, or throws a `TypeError` that says what is wrong with it. */
+  /** Adds a route, or throws a `TypeError` with the problem. */
   add(route: Route): void;
   /**
-   * Answers a request: 404, 405 and 400 included.
+   * Answers a request, also with 404, 405 and 400.
    *
-   * @param otherwise Answers instead of a 404 or 405.
+   * @param otherwise Called instead of a 404 or 405.
    */
   dispatch(
     request: Request,
@@ -80,7 +80,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     }
   }
 
-  /** HEAD is answered like GET, unless it has a route of its own. */
+  /** HEAD is answered like GET, unless it has its own route. */
   function find(method: string, path: string): Match | undefined {
     const match = findRoute(table, method, path);
     return method === "HEAD" && match?.data.method !== method
@@ -117,7 +117,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     const match = observe("route.match", "routing", (span) => {
       const match = find(method, path);
       if (span !== undefined && match !== undefined) {
-        // It belongs to the request's span as well (OpenTelemetry HTTP).
+        // The request's span has it too (OpenTelemetry HTTP).
         span.setAttribute("http.route", match.data.path);
         span.root.setAttribute("http.route", match.data.path);
       }
@@ -144,7 +144,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
   return { add, dispatch };
 }
 
-/** Returns what two paths that match the same have in common. */
+/** Returns a text that is equal for paths that match the same. */
 function shapeOf(path: string): string {
   return trimEnd(path.replace(/(?<!\\):\w+/g, ":"), "/") || "/";
 }

@@ -17,7 +17,7 @@ import { serverURL } from "./server_url.ts";
 import { Deadline, PendingRequests } from "./shutdown.ts";
 import { listenToSignals } from "./signals.ts";
 
-/** Where and how to listen. */
+/** Options of `serve()`. */
 export interface ServeOptions {
   /** The port. Default: 8000. 0 takes any free one. */
   readonly port?: number;
@@ -25,7 +25,7 @@ export interface ServeOptions {
   readonly hostname?: string;
   /**
    * The certificate chain, in PEM. With it and `key` the server speaks HTTPS,
-   * and HTTP/2 to clients that can. Default: HTTP.
+   * and HTTP/2 with clients that support it. Default: HTTP.
    */
   readonly cert?: string;
   /** The private key of `cert`, in PEM. */
@@ -40,14 +40,14 @@ export interface ServeOptions {
   /** Whether SIGINT and SIGTERM shut the server down. Default: `true`. */
   readonly signals?: boolean;
   /**
-   * How long a shutdown goes on accepting requests while readiness is 503, in
-   * seconds, so that load balancers notice. Default: 0.
+   * The time in which a shutdown still accepts requests while readiness is 503,
+   * in seconds, so that load balancers notice. Default: 0.
    */
   readonly drain?: number;
   /**
-   * How long requests may take to finish after that, in seconds. The rest is cut
-   * off; with `Infinity`, only on a second signal. At most 2,147,483, almost 25
-   * days. Default: 10.
+   * The time for pending requests to finish after that, in seconds. The rest is
+   * cut off. With `Infinity`, only a second signal cuts it off. At most
+   * 2,147,483, almost 25 days. Default: 10.
    */
   readonly shutdownTimeout?: number;
   /** Called once the port is open. Default: prints the address. */
@@ -86,7 +86,7 @@ export interface Server {
    * fetcher.
    */
   shutdown(): Promise<void>;
-  /** The same as `shutdown()`. */
+  /** Calls `shutdown()` at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -94,10 +94,10 @@ export interface Server {
  * Serves requests with `Deno.serve` and shuts down gracefully. On SIGINT or
  * SIGTERM, readiness turns 503 and requests go on for `drain` seconds. Then new
  * requests get a 503, pending ones finish, and the fetcher is closed. A second
- * signal doesn't wait for requests, a third one for nothing.
+ * signal cuts off requests. A third one ends the process.
  *
  * @param fetcher The app, or any object with a `fetch` method.
- * @param options Where to listen.
+ * @param options The address, and the time of a shutdown.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
  * @throws {Deno.errors.InvalidData} If `cert` or `key` isn't PEM.
  * @throws {TypeError} If an option is wrong or unknown, the fetcher has no
@@ -143,7 +143,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     (request, info) =>
       phase === "stopping" ? refuse() : requests.handle(request, info, handler),
   );
-  // It fails when it can't accept connections any more, for example without file
+  // It fails if it can no longer accept connections, for example without file
   // descriptors. `finished` must reject then.
   let broken: { readonly error: unknown } | undefined;
   server.finished.catch((error) => broken = { error }).then(begin);
@@ -156,7 +156,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
 
   function shutdown(): Promise<void> {
     begin();
-    // The caller learns of a failure from the promise that it gets.
+    // The caller gets failures from the returned promise.
     finished.promise.catch(() => {});
     return finished.promise;
   }
@@ -173,8 +173,8 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       }
       phase = "stopping";
       deadline.start(shutdownTimeout * 1_000);
-      // Handlers may need what the fetcher holds. Its streams and sockets, in
-      // turn, would keep their responses from ever being sent.
+      // After the handlers, which may need the fetcher's resources. Before the
+      // bodies, because the fetcher's open streams would never end.
       await deadline.limits(requests.handled());
       const closed = close(fetcher);
       const isLate = await deadline.limits(
@@ -199,7 +199,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     } else {
       drainEnd.pass();
       deadline.pass();
-      // A third one ends the process, whatever it still waits for.
+      // A third one ends the process.
       ignoreSignals();
     }
   }
@@ -215,7 +215,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   };
 }
 
-/** Refuses what comes while the last requests finish. */
+/** Refuses new requests while the last ones finish. */
 function refuse(): Response {
   return errorResponse(
     503,

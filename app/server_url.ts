@@ -1,8 +1,8 @@
 import type { NetAddress } from "../core/context.ts";
 
 /**
- * The URL at which a browser on this machine finds a server. `0.0.0.0` and
- * `::` stand for all addresses of the machine, and are none to go to.
+ * Returns the URL of a server for a browser on this machine. `0.0.0.0` and `::`
+ * stand for all addresses, and can't be opened.
  */
 export function serverURL(
   { hostname, port }: NetAddress,

@@ -69,19 +69,21 @@ export class PendingRequests {
   }
 }
 
-/** The end of the time that a shutdown waits. */
+/** The deadline of a shutdown. */
 export class Deadline {
   readonly #passed = Promise.withResolvers<true>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  /** Starts the time, unless it was ended before. `Infinity` never ends it. */
+  /**
+   * Starts the timer, unless the deadline has passed. `Infinity` starts none.
+   */
   start(ms: number): void {
     if (this.#isOver || ms === Infinity) return;
     this.#timer = setTimeout(() => this.pass(), ms);
   }
 
-  /** Ends the time early. */
+  /** Ends the timer early. */
   pass(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -1,8 +1,8 @@
 /**
- * Listens to the signals that end a process: SIGINT and SIGTERM, on Windows
- * SIGINT and SIGBREAK.
+ * Listens for the signals that end a process: SIGINT and SIGTERM, or SIGBREAK
+ * on Windows.
  *
- * @returns Stops listening.
+ * @returns A function that stops listening.
  */
 export function listenToSignals(listener: () => void): () => void {
   const names: Deno.Signal[] = Deno.build.os === "windows"

@@ -4,7 +4,7 @@
  * `viewer/dist/page.ts`. The same sources give the same bytes.
  *
  * `deno task build` writes the files. With `--check`, it exits with 1 if the
- * files aren't what the sources make.
+ * files are out of date.
  *
  * @module
  */
@@ -74,7 +74,7 @@ async function bundle(entry: string): Promise<string> {
     tsconfigRaw: {},
   });
   const text = outputFiles[0]!.text.trim();
-  // These would end the page's element, or begin a comment in it.
+  // These would end the element, or start a comment in it.
   if (/<\/(script|style)|<!--/i.test(text)) {
     throw new Error(
       `Cannot inline ${entry}: the bundle must not contain </script, </style or <!--`,
@@ -137,7 +137,7 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Replaces a file at once: others may be reading it. */
+/** Replaces a file atomically, because another process may read it. */
 async function replaceFile(path: string, text: string): Promise<void> {
   await Deno.mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${Deno.pid}`;

@@ -8,7 +8,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Calls `onResize` with an element's size at first, and when it changes. */
+/** Calls `onResize` with an element's size, first and at each change. */
 export function useSize(
   ref: RefObject<Element | null>,
   onResize: (size: DOMRectReadOnly) => void,
@@ -35,9 +35,9 @@ export function afterPaint(run: () => void): void {
   requestAnimationFrame(() => setTimeout(run));
 }
 
-/** A canvas of the size of its box, in CSS pixels. */
+/** A canvas with the size of its box, in CSS pixels. */
 export interface Surface {
-  /** Its context, scaled so that a unit is a CSS pixel. */
+  /** Its context. A unit is a CSS pixel. */
   readonly context: CanvasRenderingContext2D;
   /** Its width. */
   readonly width: number;
@@ -45,7 +45,9 @@ export interface Surface {
   readonly height: number;
 }
 
-/** Draws a canvas of the size of its box, again when that or `inputs` change. */
+/**
+ * Draws a canvas with the size of its box, again when that or `inputs` change.
+ */
 export function useCanvas(
   draw: (surface: Surface) => void,
   inputs: readonly unknown[],

@@ -35,7 +35,7 @@ async function readPageData(): Promise<void> {
     const { entries, complete } = await readDataBlock(encoding, pieces);
     addEntries(entries);
     draw();
-    // The list is painted before the rest is read.
+    // The list is painted first.
     await new Promise<void>(afterPaint);
     await complete();
     dataState.value = { kind: "ready" };

@@ -14,8 +14,8 @@ export interface OpenSocket {
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 
 /**
- * A `WebSocket` for servers that open theirs after the response, because the
- * handshake contains its headers.
+ * A `WebSocket` for servers that open it after the response, because the
+ * handshake contains the response's headers.
  */
 export class HostSocket implements Socket {
   binaryType = "arraybuffer";
@@ -25,7 +25,7 @@ export class HostSocket implements Socket {
   onerror: Socket["onerror"] = null;
   #state = CONNECTING;
   #open: OpenSocket | undefined;
-  /** The arguments of a `close()` before it was open. */
+  /** The arguments of a `close()` call before the connection was open. */
   #pendingClose: [code: number, reason: string] | undefined;
 
   get readyState(): number {
@@ -44,7 +44,7 @@ export class HostSocket implements Socket {
     if (this.#state === CLOSING || this.#state === CLOSED) return;
     if (this.#open === undefined) this.#pendingClose = [code, reason];
     else this.#open.close(code, reason);
-    // Last: if the server rejects the code, the caller may close once more.
+    // Last: if the server rejects the code, the caller can close again.
     this.#state = CLOSING;
   }
 
@@ -63,7 +63,7 @@ export class HostSocket implements Socket {
     if (this.#state === OPEN) this.onmessage?.({ data } as MessageEvent);
   }
 
-  /** Called when the connection is gone, or was never made. */
+  /** Called when the connection has closed or failed. */
   closed(code: number, reason: string): void {
     if (this.#state === CLOSED) return;
     this.#state = CLOSED;
@@ -86,7 +86,7 @@ function closeWith(
   }
 }
 
-/** The response to a request, and the socket if it became one. */
+/** The response to a request, and its socket if it was upgraded. */
 export interface UpgradeResult {
   readonly response: Response;
   readonly socket: HostSocket | undefined;

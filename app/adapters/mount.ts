@@ -1,5 +1,5 @@
 /**
- * Parts of the kit on another server: reads them, and answers its requests.
+ * Mounts parts of the kit on another server.
  *
  * @module
  */
@@ -61,11 +61,12 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
 /**
  * Answers a request that another server is handling.
  *
- * It waits for `rest` even if no part does. The other server would lose what
- * comes of it afterwards, or send it instead of the answer.
+ * It waits for `rest` even if no part does. Otherwise the other server could
+ * lose its result, or send it instead of the response.
  *
  * @param rest Runs the rest of that server's chain.
- * @throws Errors that no part answers. A thrown `Response` is the answer.
+ * @throws Errors that no part handles. A thrown `Response` becomes the
+ * response.
  */
 export async function visit(
   host: Host,
@@ -91,8 +92,8 @@ export async function visit(
 }
 
 /**
- * Makes a thrown response the answer, and the 503 of an `UnavailableError`. Other
- * errors are for the server.
+ * Returns a thrown response, or the 503 of an `UnavailableError`. Throws other
+ * errors on, to the server.
  */
 export function recoverResponse(error: unknown): Response {
   if (isResponse(error)) return error;

@@ -1,6 +1,6 @@
 /**
- * WebSocket requests on Node. Its event `upgrade` has the incoming message and
- * the bare connection. They become a `Request`, and the response is written.
+ * WebSocket requests on Node. The event `upgrade` has only the incoming message
+ * and the raw connection. So this creates a `Request` and writes the response.
  *
  * @module
  */
@@ -22,9 +22,9 @@ export interface NodeSocketServer extends EventEmitter {
 }
 
 /**
- * Whether a request asks for a WebSocket (RFC 6455, section 4.1). Node's event
- * `upgrade` has all requests with that header, such as a POST that offers
- * HTTP/2. The end of its body can't be found there.
+ * Whether a request asks for a WebSocket (RFC 6455, section 4.1). Node emits
+ * `upgrade` for all requests with that header, such as a POST that offers
+ * HTTP/2. The end of its body is unknown there.
  */
 export function isWebSocketRequest(
   { method, headers }: IncomingMessage,
@@ -55,7 +55,7 @@ export function nodeRequest(
   }
 }
 
-/** Makes the handshake, with the headers of the app's response. */
+/** Performs the handshake, with the headers of the app's response. */
 export function upgradeNode(
   server: NodeSocketServer,
   incoming: IncomingMessage,
@@ -70,7 +70,7 @@ export function upgradeNode(
     for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   };
   connection.on("close", lost);
-  // The handshake is made within this call.
+  // The handshake is synchronous.
   server.on("headers", addHeaders);
   server.handleUpgrade(incoming, connection, head, (ws) => {
     connection.off("close", lost);
@@ -85,13 +85,13 @@ export function upgradeNode(
   server.off("headers", addHeaders);
 }
 
-/** Hop-by-hop headers, and those of the body's length. */
+/** Hop-by-hop headers, and headers with the body's length. */
 const OWN_HEADERS =
   /^(connection|content-length|keep-alive|transfer-encoding|upgrade)$/;
 
 /**
- * Writes a response to a bare connection, with backpressure, and closes it. The
- * end of the connection is the end of the body (RFC 9112, section 6.3).
+ * Writes a response to a raw connection, with backpressure, and closes it. The
+ * end of the connection ends the body (RFC 9112, section 6.3).
  */
 export async function sendResponse(
   connection: Duplex,
@@ -104,7 +104,7 @@ export async function sendResponse(
     isTaken.resolve();
     body?.cancel().catch(() => {});
   });
-  // Node reports the end of a connection only while somebody reads it.
+  // Node reports the end of a connection only while it is read.
   connection.on("end", () => connection.destroy());
   connection.resume();
   const lines = [`HTTP/1.1 ${response.status} ${response.statusText}`];

@@ -27,7 +27,7 @@ export interface BunHost {
   fetch(request: Request, server: unknown): Promise<Response | undefined>;
   /** The events of WebSockets. You can add settings of Bun. */
   websocket: {
-    /** The type of a socket's `data`. It belongs to the kit. */
+    /** The type of a socket's `data`, which the kit sets. */
     data: object;
     /** Unsent bytes above which Bun drops messages: 1 GiB. */
     backpressureLimit: number;
@@ -35,7 +35,7 @@ export interface BunHost {
     open(ws: unknown): void;
     /** Called with a message. */
     message(ws: unknown, message: string | Uint8Array): void;
-    /** Called when a connection is gone. */
+    /** Called when a connection has closed. */
     close(ws: unknown, code: number, reason: string): void;
   };
 }

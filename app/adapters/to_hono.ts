@@ -43,7 +43,7 @@ export interface HonoMiddleware {
   (c: RequestContext, next: () => Promise<void>): Promise<
     Response | undefined
   >;
-  /** Tells the plugins that a shutdown begins. */
+  /** Notifies the plugins that a shutdown begins. */
   readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
@@ -64,16 +64,17 @@ class HonoVisit extends Context {
 const visits = new WeakMap<RequestContext, HonoVisit>();
 
 /**
- * Creates a middleware for Hono from modules of the kit. You can mount them
- * together or one by one: they share the request's context, and keep their values
- * in Hono's `c`, as for `getAuth(c)`.
+ * Creates a middleware for Hono from modules of the kit. Mount them together or
+ * one by one: they share the request's context. Their functions take Hono's
+ * `c`, as in `getAuth(c)`.
  *
  * Hono's error pages stay, except for an `AuthError` or `UnavailableError` that
  * would be a 500. These have their own responses. A thrown `Response` is the
  * response.
  *
- * @param parts Plugins, middlewares and guards, the outermost first; tracing
- * wraps the others wherever it stands.
+ * @param parts Plugins, middlewares and guards, the outermost first. Tracing is
+ * always the outermost. Without parts, it adds Hono's routes and errors to
+ * traces.
  * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
  * plugins share a name.
  *
@@ -128,8 +129,8 @@ function infoOf(env: unknown): ConnectionInfo | undefined {
 }
 
 /**
- * Runs the rest of Hono's chain. Hono makes a page of every error. If that is a
- * 500, the error is thrown, so that the parts see it.
+ * Runs the rest of Hono's chain. Hono turns every error into an error page. If
+ * that is a 500, the error is thrown, so that the parts see it.
  */
 async function pass(
   context: HonoVisit,
@@ -172,7 +173,7 @@ function replaceResponse(c: { res: unknown }, response: Response): void {
   c.res = response;
 }
 
-/** Answers an error that no part has answered with Hono's page for it. */
+/** Answers an error that no part has handled with Hono's error page. */
 function recover(error: unknown, _request: Request, context: Context) {
   if (!(context instanceof HonoVisit) || error !== context.c.error) {
     return recoverResponse(error);

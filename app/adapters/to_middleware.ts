@@ -13,14 +13,14 @@ export interface WebMiddleware {
    * @param request The request.
    * @param info The connection, if the server knows it.
    * @param next Runs the rest of the server's chain.
-   * @throws Errors of `next` that no part answers.
+   * @throws Errors of `next` that no part handles.
    */
   (
     request: Request,
     info: ConnectionInfo | undefined,
     next: () => Response | Promise<Response>,
   ): Promise<Response>;
-  /** Tells the plugins that a shutdown begins. */
+  /** Notifies the plugins that a shutdown begins. */
   readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
@@ -32,8 +32,8 @@ export interface WebMiddleware {
  *
  * Handlers get the request's context from `currentContext()`.
  *
- * @param parts Plugins, middlewares and guards, the outermost first; tracing
- * wraps the others wherever it stands.
+ * @param parts Plugins, middlewares and guards, the outermost first. Tracing is
+ * always the outermost.
  * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
  * plugins share a name.
  *

@@ -18,11 +18,11 @@ import {
   upgradeNode,
 } from "./node_upgrade.ts";
 
-/** Settings of an app on Node. */
+/** Options of an app on Node. */
 export interface NodeHostOptions {
   /**
-   * The server of WebSockets: `new WebSocketServer({ noServer: true })` of the
-   * package `ws`. Default: none, and WebSocket requests get 501.
+   * The WebSocket server: `new WebSocketServer({ noServer: true })` of the
+   * package `ws`. Default: none. WebSocket requests then get 501.
    */
   readonly webSocketServer?: object;
 }
@@ -46,9 +46,9 @@ export interface NodeHost {
   ): Promise<Response>;
   /**
    * Handles the server's event `upgrade`. Requests for other protocols, such as
-   * HTTP/2, get 400, because their body is out of reach. To answer them as any
-   * other request, set the option `shouldUpgradeCallback` of the server (Node
-   * 22.21 and 24.9 or later).
+   * HTTP/2, get 400, because their body isn't available. To answer them
+   * normally, set the server's option `shouldUpgradeCallback` (Node 22.21 and
+   * 24.9 or later).
    */
   upgrade(incoming: unknown, connection: unknown, head: Uint8Array): void;
 }
@@ -93,9 +93,9 @@ function completionOf(outgoing: ServerResponse): Promise<void> {
 }
 
 /**
- * Adapts an app to a server of Node: an app of the kit, of Hono, or the result of
- * `withPlugins()`. The app learns the client's address. With the package `ws`,
- * WebSockets work too.
+ * Adapts an app to a server of Node: an app of the kit, of Hono, or the result
+ * of `withPlugins()`. The app learns the client's address. With the package
+ * `ws`, WebSockets work too.
  *
  * ```ts ignore
  * import { serve } from "@hono/node-server";
@@ -118,7 +118,7 @@ function completionOf(outgoing: ServerResponse): Promise<void> {
  * When the server shuts down, call the app's `close()` before `server.close()`.
  *
  * @param fetcher The app.
- * @param options The server of WebSockets.
+ * @param options The WebSocket server.
  * @throws {TypeError} If the app has no `fetch`, or an option is invalid.
  *
  * @example

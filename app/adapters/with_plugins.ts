@@ -13,7 +13,7 @@ import { aBodySize, limitBody } from "../body_limit.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, toPlugins } from "./mount.ts";
 
-/** Settings of {@linkcode withPlugins}. */
+/** Options of {@linkcode withPlugins}. */
 export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
   /**
    * The maximum size of a request body, in bytes, or `Infinity`. Larger bodies
@@ -31,14 +31,14 @@ const OPTIONS: OptionRules<FetchHostOptions> = {
 /** A handler with plugins around it. */
 export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
   /**
-   * Answers a request. It never rejects: a thrown `Response` is the response, an
-   * `UnavailableError` becomes a 503, and anything else that is thrown becomes a
-   * 500 and is logged.
+   * Answers a request. It never rejects: a thrown `Response` is the response,
+   * and an `UnavailableError` becomes a 503. Any other error becomes a 500 and
+   * is logged.
    *
    * @param info The connection, from `Deno.serve`. The handler gets it too.
    */
   readonly fetch: (request: Request, info?: I) => Promise<Response>;
-  /** Tells the plugins that a shutdown begins. `serve()` calls it. */
+  /** Notifies the plugins that a shutdown begins. `serve()` calls it. */
   readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
@@ -50,12 +50,12 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
  * The handler gets the request's context from `currentContext()`, as in
  * `getAuth(currentContext())`.
  *
- * @param parts Plugins, middlewares and guards, the outermost first; tracing
- * wraps the others wherever it stands.
- * @param handler Answers the requests that they don't.
- * @param options The body limit, and where errors go.
- * @throws {TypeError} If an option is invalid, a part is not a plugin, middleware
- * or guard, or two plugins share a name.
+ * @param parts Plugins, middlewares and guards, the outermost first. Tracing is
+ * always the outermost.
+ * @param handler Answers requests that the parts don't answer.
+ * @param options The body limit and the error callback.
+ * @throws {TypeError} If an option is invalid, a part is not a plugin,
+ * middleware or guard, or two plugins share a name.
  *
  * @example
  * ```ts

@@ -132,7 +132,10 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
   );
 }
 
-/** Returns the class of a difference, from a fifth and a millisecond on coloured. */
+/**
+ * Returns the class of a difference, coloured from a fifth and a millisecond
+ * on.
+ */
 function deltaClass(delta: number, before: number): string {
   if (Math.abs(delta) < Math.max(1, before / 5)) return "muted";
   return delta > 0 ? "slower" : "faster";
@@ -151,7 +154,7 @@ export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
       columns={columns}
       rowHeight={28}
       active={at}
-      // Ids of spans may occur in both traces.
+      // Span ids may occur in both traces.
       idOf={(_, index) => String(index)}
       row={(row, index) => ({
         class: classes(
@@ -219,7 +222,7 @@ function nameOf(row: ComparedRow) {
   );
 }
 
-/** Returns the one side that has the row, or an empty text. */
+/** Returns the side of a row with only one side, or an empty text. */
 function onlyIn({ a, b }: ComparedRow): string {
   return a === undefined ? "B" : b === undefined ? "A" : "";
 }
@@ -232,7 +235,7 @@ function deltaOf({ a, b }: ComparedRow): number {
   return timeOf(b) - timeOf(a);
 }
 
-/** Selects what was clicked on. A bar or a time selects its own side. */
+/** Selects the clicked row. A bar or a time selects its own side. */
 function select(row: ComparedRow, event: MouseEvent): void {
   const isIn = (part: string) => (event.target as Element).closest(part);
   const side = isIn(".pair-a") ? row.a : isIn(".pair-b") ? row.b : undefined;
@@ -241,7 +244,7 @@ function select(row: ComparedRow, event: MouseEvent): void {
   else selection.selectRow(row);
 }
 
-/** The time that both sides have room for, from when each of them began. */
+/** The duration for both sides, from the start of each. */
 function commonScale(rows: readonly ComparedRow[]) {
   const rangeOf = (side: "a" | "b") => {
     const nodes = rows.flatMap(({ [side]: unit }) => unit?.members ?? []);

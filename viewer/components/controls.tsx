@@ -1,5 +1,5 @@
 /**
- * Elements that many parts of the page share.
+ * Elements that several parts of the page share.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { runKey } from "../state/keyboard.ts";
 
-/** Joins classes, without those that are empty or false. */
+/** Joins classes, without empty or false ones. */
 export function classes(...names: (string | false)[]): string {
   return names.filter(Boolean).join(" ");
 }
@@ -48,8 +48,8 @@ interface ChipProps extends ComponentProps<"button"> {
 }
 
 /**
- * A button with a text; another class gives it another look. Without `onClick`,
- * it does what its key does.
+ * A button with a text. Another class changes its look. Without `onClick`, it
+ * runs the action of its key.
  */
 export function Chip({ hotkey, title, ...props }: ChipProps) {
   return (
@@ -129,7 +129,7 @@ export function Facts({ of }: { of: readonly Fact[] }) {
   );
 }
 
-/** The status of a response in the colour of its class. */
+/** The status of a response, coloured by its class. */
 export function Status({ code }: { code: number }) {
   return (
     <span class={`status status-${Math.floor(code / 100)}`}>
@@ -138,7 +138,7 @@ export function Status({ code }: { code: number }) {
   );
 }
 
-/** How a trace ended: its status, its time and its size. */
+/** The status, duration and size of a trace. */
 export function Outcome({ entry }: { entry: TraceEntry }) {
   return (
     <>
@@ -149,7 +149,7 @@ export function Outcome({ entry }: { entry: TraceEntry }) {
   );
 }
 
-/** Returns how long a trace took, if it has ended. */
+/** Returns the duration of a trace, if it has ended. */
 export function timeText({ pending, duration }: TraceEntry): string {
   return pending ? "running" : formatDuration(duration);
 }
@@ -167,7 +167,7 @@ export function Request(
 
 /** Indents a name, with a guide for each level above. */
 export function Indent({ depth }: { depth: number }) {
-  // Deeper levels aren't indented more: the name has to fit as well.
+  // Deeper levels aren't indented more, because the name must fit.
   const levels = Math.min(depth, 24);
   return (
     <span class="indent" style={{ width: `calc(${levels} * var(--indent))` }} />

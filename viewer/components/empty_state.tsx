@@ -9,11 +9,11 @@ interface MessageProps {
   readonly children: ComponentChildren;
   /** The message of the error. */
   readonly detail?: string | undefined;
-  /** What the reader can do about it. */
+  /** A label and an action for the user. */
   readonly action?: readonly [label: string, run: () => void];
 }
 
-/** A text in place of something that can't be shown. */
+/** A text instead of something that can't be shown. */
 export function Message({ title, children, detail, action }: MessageProps) {
   return (
     <>
@@ -25,7 +25,7 @@ export function Message({ title, children, detail, action }: MessageProps) {
   );
 }
 
-/** A text in place of the list, while there is nothing to list. */
+/** A text instead of an empty list. */
 export function EmptyState() {
   return <main class="empty" id="empty">{content()}</main>;
 }
@@ -40,7 +40,8 @@ function content() {
         detail={data.message}
         action={["Open files", chooseFiles]}
       >
-        The file was cut short or changed. Export it again, or open another.
+        The file is incomplete or was changed. Export it again, or open another
+        one.
       </Message>
     );
   }
@@ -50,8 +51,8 @@ function content() {
         title="The server doesn't answer"
         action={["Retry now", reconnect]}
       >
-        Is it running, and started with{" "}
-        <code>--trace</code>? The page tries again by itself.
+        Check that it is running, and was started with{" "}
+        <code>--trace</code>. The page tries again automatically.
       </Message>
     );
   }
@@ -59,14 +60,13 @@ function content() {
   if (kind === "file") {
     return (
       <Message title="No traces here yet" action={["Open files", chooseFiles]}>
-        Drop files here: pages exported from this viewer, traces as JSON, or
-        OTLP/JSON.
+        Drop files here: exported pages, traces as JSON, or OTLP/JSON.
       </Message>
     );
   }
   return (
     <Message title="Waiting for the first request">
-      Make a request to your app in another tab: it shows up here.
+      Make a request to your app in another tab. It appears here.
     </Message>
   );
 }

@@ -18,7 +18,7 @@ import { Chip, Icon } from "./controls.tsx";
 
 const ROW = 22;
 
-/** How many frames the table for screen readers has, widest first. */
+/** Maximum frames in the table for screen readers, widest first. */
 const MAX_LISTED = 60;
 
 /** The self times of the open trace as a flame graph. */
@@ -127,7 +127,7 @@ interface FrameStyle {
   /** Whether it is above the frame that is zoomed to. */
   readonly isAbove: boolean;
   readonly isSelected: boolean;
-  /** The time of 100 %, in milliseconds. */
+  /** The time for 100 %, in milliseconds. */
   readonly whole: number;
 }
 
@@ -203,7 +203,7 @@ function longest(frame: Frame): SpanNode {
   );
 }
 
-/** Returns the frame that an arrow key leads to. */
+/** Returns the next frame for an arrow key. */
 function neighbour(frame: Frame, key: string): Frame | undefined {
   if (key === "ArrowUp") return frame.parent;
   if (key === "ArrowDown") return frame.children[0];
@@ -217,7 +217,7 @@ function Fallback({ frames }: { frames: readonly Frame[] }) {
   const byTime = frames.toSorted((a, b) => b.time - a.time);
   return (
     <table>
-      <caption>Time per span name, the most first</caption>
+      <caption>Time per span name, longest first</caption>
       <tbody>
         {byTime.slice(0, MAX_LISTED).map((frame) => (
           <tr key={frame.index}>

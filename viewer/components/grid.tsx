@@ -1,5 +1,5 @@
 /**
- * A table of any length. Only the rows in view are in the page.
+ * A table of any length. Only visible rows are in the page.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { Chip } from "./controls.tsx";
 
 /** A column of a grid. */
 export interface Column<Item> {
-  /** The class of its cells. Where a head orders the grid: what by. */
+  /** The class of its cells, and its key in the order of the grid. */
   readonly name: string;
   /** The text of its head. */
   readonly label?: string;
@@ -48,16 +48,16 @@ export type RowAttributes = HTMLAttributes<HTMLDivElement>;
 interface GridProps<Item> {
   readonly id: string;
   readonly label: string;
-  /** Which part of the page it is, for the keyboard. A trace's rows are a tree. */
+  /** The part of the page, for the keyboard. A trace's rows are a tree. */
   readonly place: "list" | "trace";
   readonly items: readonly Item[];
-  /** The same list as before lets the cells of known items stay. */
+  /** With the same list as before, the cells of known items stay. */
   readonly columns: readonly Column<Item>[];
   /** The order that a click on a head changes. */
   readonly order?: Signal<Order<string>>;
   /** The height of each row and of the head, in pixels. */
   readonly rowHeight: number;
-  /** The index of the row that the keyboard is on; -1 for none. */
+  /** The index of the active row. -1 for none. */
   readonly active: number;
   /** Returns the id of an item, which is unique in the grid. */
   readonly idOf: (item: Item, index: number) => string;
@@ -145,8 +145,8 @@ interface RowProps<Item> extends RowAttributes {
 }
 
 function Row<Item>({ item, columns, ...attributes }: RowProps<Item>) {
-  // The same cells as last time are not compared again: when a trace comes in
-  // live, all rows move and none changes.
+  // Skips comparing unchanged cells: a live trace moves all rows and changes
+  // none.
   const cells = useMemo(
     () =>
       columns.map(({ name, look, title, cell }) => (
@@ -189,14 +189,14 @@ function Head<Item>({ column, order }: HeadProps<Item>) {
   );
 }
 
-/** Finds the rows in view, and scrolls to the active one when it changes. */
+/** Finds the visible rows, and scrolls to the active one when it changes. */
 function useWindow<Item>(props: GridProps<Item>) {
   const { items, rowHeight, active, reveal } = props;
   const ref = useRef<HTMLDivElement>(null);
-  // As many as there is room for at most, until the element says how many.
+  // As many as may fit, until the element's height is known.
   const most = Math.ceil((innerHeight - 100) / rowHeight);
   const view = useSignal({ first: 0, end: most });
-  // Kept, because asking the element would lay out the page again each time.
+  // Stored, because reading it from the element would cause a layout each time.
   const box = useRef({ scrollTop: 0, height: 0, update: () => {} });
 
   const update = () => {
@@ -207,7 +207,7 @@ function useWindow<Item>(props: GridProps<Item>) {
     if (next.first !== first || next.end !== end) view.value = next;
   };
   box.current.update = update;
-  /** Returns where to scroll for the active row to be in view. */
+  /** Returns the scroll position that shows the active row. */
   const target = () => {
     const { scrollTop, height } = box.current;
     return active < 0 || height === 0
@@ -221,10 +221,10 @@ function useWindow<Item>(props: GridProps<Item>) {
     }
   };
   useSize(ref, ({ height }) => {
-    // An active row that was in view stays so, also in less room.
+    // An active row that was visible stays visible in a smaller grid.
     const wasInView = target() === box.current.scrollTop;
     box.current.height = height - rowHeight;
-    // Rows in view are painted first, the others after them.
+    // Visible rows are painted first.
     const isFull = view.peek().end * rowHeight > box.current.scrollTop + height;
     if (isFull) afterPaint(() => box.current.update());
     else update();

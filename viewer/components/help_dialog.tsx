@@ -14,10 +14,10 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Actions of the mouse. */
 const MOUSE = {
   Mouse: [
-    [["Drag"], "On the overview or the axis: zoom"],
-    [["Ctrl", "wheel"], "Zoom about the pointer"],
-    [["Shift", "wheel"], "Earlier, later"],
-    [["Double click"], "On a layer: show it alone"],
+    [["Drag"], "Zoom, on the overview or the axis"],
+    [["Ctrl", "wheel"], "Zoom at the pointer"],
+    [["Shift", "wheel"], "Move to earlier or later times"],
+    [["Double click"], "Show only one layer, on the legend"],
   ],
 } as const;
 

@@ -103,7 +103,7 @@ function NoMatches() {
   );
 }
 
-/** A bar of the shares that the layers have in a trace's self time. */
+/** A bar with the layers' shares of a trace's self time. */
 function LayerBar({ pending, layers }: TraceEntry) {
   const total = sumOf(layers, ([, time]) => time);
   if (pending || total <= 0) return <span class="layer-bar" />;

@@ -15,7 +15,7 @@ import {
   zoomTo,
 } from "../state/zoom.ts";
 
-/** The whole trace, small. Dragging over a part zooms to it. */
+/** An overview of the whole trace. Dragging zooms to a part. */
 export function Minimap({ tree }: { tree: TraceTree }) {
   const palette = colors.value;
   const ref = useCanvas((surface) => drawSpans(surface, tree, palette), [
@@ -83,7 +83,7 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
       role="slider"
       tabIndex={0}
       data-own-keys
-      aria-label={`${edge === "start" ? "Start" : "End"} of what is shown`}
+      aria-label={`${edge === "start" ? "Start" : "End"} of the visible range`}
       aria-valuemin={whole.start - origin.value}
       aria-valuemax={whole.end - origin.value}
       aria-valuenow={value}
@@ -95,10 +95,10 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
 }
 
 /**
- * Returns handlers for an element that stands for a stretch of time. Dragging over
- * a part of it zooms there, once the pointer has moved far enough to mean it.
+ * Returns handlers for an element that shows a time range. Dragging zooms to a
+ * part of it, after a minimum distance.
  *
- * @param when Whether it zooms as the pointer moves, or once it is up.
+ * @param when Whether it zooms while the pointer moves, or when it is released.
  */
 export function useZoomDrag(whole: TimeRange, when: "moving" | "released") {
   const from = useRef<number>(undefined);
@@ -124,7 +124,7 @@ export function useZoomDrag(whole: TimeRange, when: "moving" | "released") {
   };
 }
 
-/** Returns the moment that the pointer is at. */
+/** Returns the moment at the pointer. */
 export function momentAt(
   { clientX }: MouseEvent,
   element: Element,

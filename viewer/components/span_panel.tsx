@@ -26,10 +26,10 @@ import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
 
-/** How many attributes are shown before "Show all". */
+/** Maximum attributes before "Show all". */
 const SHOWN_ATTRIBUTES = 50;
 
-/** How many events are shown. */
+/** Maximum events. */
 const SHOWN_EVENTS = 100;
 
 /** Longer statements are shown without highlighting. */
@@ -188,7 +188,7 @@ function Statement({ span }: { span: SpanData }) {
 function Attributes({ span }: { span: SpanData }) {
   const { droppedAttributes = 0 } = span;
   const attributes = { ...span.attributes };
-  // The statement has a section of its own.
+  // The statement has its own section.
   for (const name of STATEMENT_ATTRIBUTES) delete attributes[name];
   if (Object.keys(attributes).length + droppedAttributes === 0) return null;
   return (
@@ -243,7 +243,7 @@ function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** The number of items that the recorder left out. */
+/** The number of items that weren't recorded. */
 function Dropped({ count }: { count: number }) {
   return count > 0 && <p class="muted">{count} more didn't fit</p>;
 }

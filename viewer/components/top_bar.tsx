@@ -41,7 +41,7 @@ function Counts() {
       {droppedCount.value > 0 && (
         <span
           class="muted"
-          title="This page read more slowly than traces came; the server kept them."
+          title="This page was too slow to read all traces. Reload it to get them from the server."
         >
           {` · ${formatCount(droppedCount.value)} skipped`}
         </span>
@@ -121,7 +121,7 @@ function SearchBox() {
   );
 }
 
-/** Saves the open trace, or all that are listed. */
+/** Saves the open trace, or all listed traces. */
 function ExportMenu() {
   const ref = useRef<HTMLDivElement>(null);
   const entry = opened.openedTrace.value?.entry;

@@ -12,7 +12,7 @@ import { SpanPanel } from "./span_panel.tsx";
 import { LayerLegend, TraceHeader } from "./trace_header.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
-/** The open trace, or two of them; or why there is none. */
+/** The open trace, a comparison, or the reason why neither is shown. */
 export function TracePane() {
   const open = openedTrace.value;
   if (open?.tree) return <OpenTrace entry={open.entry} tree={open.tree} />;
@@ -21,14 +21,13 @@ export function TracePane() {
       {open !== undefined
         ? (
           <Message title="This trace can't be read" detail={open.failure}>
-            Its record is damaged; the others aren't.
+            Its record is damaged. You can still open other traces.
           </Message>
         )
         : missing.value
         ? (
           <Message title="This trace isn't here">
-            It may be of another run of the server, or have made room for newer
-            ones.
+            The server may have restarted, or dropped it for newer traces.
           </Message>
         )
         : <p role="status">Looking for the trace…</p>}

@@ -9,7 +9,7 @@ import {
 import { query } from "../state/listing.ts";
 import { Chip } from "./controls.tsx";
 
-/** A recorded text. Long ones are cut until the reader asks for the rest. */
+/** A recorded text. Long ones are cut, with a button for the rest. */
 export function ValueText({ text }: { text: string }) {
   const full = useSignal(false);
   if (full.value) {

@@ -1,5 +1,5 @@
 /**
- * The spans of a trace against time, and the cells that a comparison shares.
+ * The waterfall of a trace, and cells that it shares with the comparison.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import { classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 import { momentAt, useZoomDrag } from "./minimap.tsx";
 
-/** The spans of the open trace against time. */
+/** The waterfall of the open trace. */
 export function Waterfall() {
   const id = selectedRow.value;
   const found = new Set(matches.value);
@@ -81,7 +81,7 @@ function columnsOf(
     column("name", "Span", (row) => <UnitName row={row} />),
     column("duration", "Duration", (row) => formatDuration(unitTime(row))),
     column("self", "Self", selfTimeText, {
-      hint: "Duration minus the time in which a child ran",
+      hint: "Duration without the time of its children",
     }),
     {
       name: "lane",
@@ -109,11 +109,11 @@ function ticks() {
   return axisTicks(range.value, origin.value, 6);
 }
 
-/** Labels of later ticks stand before the tick, where there is room. */
+/** Labels of later ticks are before the tick, where they fit. */
 const LAST_TICK = 0.92;
 
 function Axis() {
-  // Until the pointer is up, the axis must stay as it is.
+  // The axis must not change until the pointer is released.
   const drag = useZoomDrag(range.value, "released");
   return (
     <span
@@ -220,7 +220,7 @@ interface UnitBarProps extends UnitProps {
 
 /**
  * The bar of a span, or of all spans of a group. Self time has the full colour
- * of the layer, the rest a tint of it.
+ * of the layer, and the rest a lighter one.
  */
 export function UnitBar(props: UnitBarProps) {
   const { unit, visible, critical = [] } = props;

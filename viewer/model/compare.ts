@@ -1,7 +1,6 @@
 /**
- * Two traces laid side by side: spans of the same name and layer under the
- * same parent belong together, the first to the first, the second to the
- * second.
+ * Compares two traces. Spans with the same name and layer under the same parent
+ * are pairs, in order.
  *
  * @module
  */
@@ -16,19 +15,19 @@ import {
 import { LAYER_ORDER, type LayerTime } from "./summary.ts";
 import type { TraceTree } from "./tree.ts";
 
-/** A row of the comparison. One of both sides may be missing. */
+/** A row of the comparison. One side may be missing. */
 export interface ComparedRow {
-  /** The id of its group, or else of its first side. */
+  /** The id of its group, or of its first side. */
   readonly id: string;
   /** The unit of the first trace. */
   readonly a: Unit | undefined;
   /** The unit of the second trace. */
   readonly b: Unit | undefined;
-  /** How far the row is indented. */
+  /** The indentation of the row. */
   readonly depth: number;
   /** Whether a side is a group, so that its members can be shown. */
   readonly expandable: boolean;
-  /** Whether they are. */
+  /** Whether its members are shown. */
   readonly expanded: boolean;
 }
 
@@ -36,8 +35,8 @@ export interface ComparedRow {
 type Pair = readonly [a: Unit | undefined, b: Unit | undefined];
 
 /**
- * Lists the rows of a comparison, depth first. Spans that only the second
- * trace has stand after the spans of the first under the same parent.
+ * Lists the rows of a comparison, depth first. Under the same parent, spans of
+ * the second trace alone follow those of the first.
  */
 export function compareTrees(
   a: TraceTree,
@@ -68,8 +67,8 @@ export function compareTrees(
 }
 
 /**
- * Returns the spans that the comparison begins with: the tops, unless only one
- * of the traces begins in a browser. Then both begin with the server's root.
+ * Returns the first spans of the comparison: the tops. If only one trace begins
+ * in a browser, both begin with the server's root.
  */
 function comparableTops(a: TraceTree, b: TraceTree): Pair {
   const rootOf = ({ byId, trace }: TraceTree) => byId.get(trace.rootSpanId);

@@ -1,10 +1,9 @@
 /**
  * The critical path: the chain of spans that decided when the trace ended.
  *
- * Walking back from the end of the top span, at each moment the child that
- * finished last is the one its parent was waiting for. The time between such
- * children belongs to the parent. Making anything off this path faster doesn't
- * make the trace shorter.
+ * It is followed back from the end of the top span. A parent waited for the
+ * child that finished last. The time between such children belongs to the
+ * parent. Only faster spans on this path make the trace shorter.
  *
  * @module
  */
@@ -14,13 +13,13 @@ import { waitsFor } from "../../trace/export/semantics.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /**
- * When a span was on the critical path, in order; `undefined` if it wasn't.
- * Empty if it only waited for its children.
+ * Returns the intervals of a span on the critical path, in order. `undefined`
+ * if it wasn't on it, and empty if it only waited for its children.
  */
 export type CriticalPath = (node: SpanNode) => readonly Interval[] | undefined;
 
 /**
- * Finds the critical path of a trace lazily: below a span, it is only looked for
+ * Finds the critical path of a trace lazily. The part below a span is computed
  * when a span there is shown.
  */
 export function criticalPath(tree: TraceTree): CriticalPath {
@@ -38,7 +37,10 @@ export function criticalPath(tree: TraceTree): CriticalPath {
   };
 }
 
-/** Returns when a span worked itself, and adds those it waited for to the path. */
+/**
+ * Returns the intervals of a span's own work, and adds the spans it waited for
+ * to the path.
+ */
 function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
   const { span, children } = node;
   const segments: Interval[] = [];
@@ -47,7 +49,7 @@ function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
     .toSorted((a, b) => b.span.endTime - a.span.endTime);
   for (const child of latestFirst) {
     const { startTime, endTime } = child.span;
-    // A child that outlives the moment its parent went on held nothing up.
+    // A child that ended after its parent continued didn't delay it.
     if (endTime > cursor || endTime <= startTime) continue;
     if (startTime < span.startTime) continue;
     if (!waitsFor(span, child.span)) continue;

@@ -19,14 +19,14 @@ const HEADER_NAME = /^[\w-]+$/;
 
 /**
  * Returns the command that repeats the request of a span. POSIX shells,
- * PowerShell and cmd.exe read it alike, whatever was recorded. Headers that can't
- * be quoted for all of them are left out.
+ * PowerShell and cmd.exe read it alike, whatever was recorded. Headers that
+ * can't be quoted for all of them are left out.
  *
  * @param span The span of a request, on either side.
- * @param origin Where to send it if the span doesn't say, such as
- *   `http://localhost:8000`.
+ * @param origin The origin if the span has none, such as
+ * `http://localhost:8000`.
  * @returns `undefined` if the span isn't of an HTTP request, or has a URL or a
- *   method that can't be quoted for all shells.
+ * method that can't be quoted for all shells.
  */
 export function curlCommand(
   span: SpanData,
@@ -67,7 +67,7 @@ function headersOf(
   });
 }
 
-/** The URL without its fragment, which isn't sent. */
+/** Returns the URL without its fragment, which isn't sent. */
 function requestUrl(span: SpanData, origin: string): string | undefined {
   const url = URL.parse(recordedUrl(span, origin) ?? "");
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;

@@ -1,10 +1,10 @@
 /**
  * The flame graph: the self time of a trace by name, repeated spans added up.
  *
- * Siblings of the same name and layer become one frame. A frame is as wide as
- * the self time of its spans and of all below them. So frames never overlap.
- * The times of concurrent spans add up, and the whole can be longer than the
- * trace.
+ * Siblings with the same name and layer become one frame. A frame is as wide as
+ * the self time of its spans and all their descendants. So frames never
+ * overlap. The times of concurrent spans add up, so the total can be longer
+ * than the trace.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { isFailed, selfTimeOf, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
 export interface Frame {
-  /** The place in the list of frames: parents before children. */
+  /** The index in the list of frames. Parents precede children. */
   readonly index: number;
   /** The name of its spans. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Frame {
   readonly layer: Layer;
   /** Its spans by start time. */
   readonly nodes: readonly SpanNode[];
-  /** How many frames are above it. */
+  /** The number of frames above it. */
   readonly depth: number;
   /** The frame above it; `undefined` for the first one. */
   readonly parent: Frame | undefined;
@@ -31,11 +31,13 @@ export interface Frame {
   readonly children: Frame[];
   /** Self time of its own spans, in milliseconds. */
   readonly selfTime: number;
-  /** Its width: self time of its spans and of all below, in milliseconds. */
+  /**
+   * Its width: self time of its spans and their descendants, in milliseconds.
+   */
   time: number;
   /** Its left edge, in milliseconds of width. */
   x: number;
-  /** How many of its spans failed. */
+  /** The number of failed spans. */
   readonly failures: number;
 }
 
@@ -104,8 +106,8 @@ export interface PlacedFrame {
 }
 
 /**
- * Returns the visible frames when one of them is as wide as the view: that one,
- * those above it, and those below it that are at least a third of a pixel.
+ * Returns the visible frames when one of them fills the view: that frame, its
+ * ancestors, and its descendants of at least a third of a pixel.
  */
 export function placeFrames(
   frames: readonly Frame[],

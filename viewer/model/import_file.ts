@@ -12,13 +12,13 @@ import type { SerializedTrace } from "../../trace/types.ts";
 import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
 import { messageOf } from "./text.ts";
 
-/** Begins the block of a page that holds its traces. */
+/** The start of the block with a page's traces. */
 const BLOCK = / id="trace-data" data-encoding="(\w+)">/;
 
 /**
  * Reads the text of a file.
  *
- * @throws {TypeError} If it holds no traces; the message says what was wrong.
+ * @throws {TypeError} If it contains no traces. The message has the reason.
  */
 export async function importText(text: string): Promise<readonly TraceEntry[]> {
   if (!/^\s*</.test(text)) return readTraces(parseJson(text)).map(summarize);
@@ -42,7 +42,7 @@ export interface DataBlock {
   /** The entries of the list. */
   readonly entries: readonly TraceEntry[];
   /**
-   * Reads the spans. No trace can be opened before.
+   * Reads the spans. Traces can be opened after that.
    *
    * @throws {TypeError} If it is damaged.
    */
@@ -78,8 +78,8 @@ export async function readDataBlock(
 }
 
 /**
- * Reads traces out of a JSON value: a trace, a list of traces, `{ traces }`,
- * `{ trace }`, OTLP, or a list of OTLP objects.
+ * Reads traces from a JSON value: a trace, a list of traces, `{ traces }`, `{
+ * trace }`, OTLP, or a list of OTLP objects.
  *
  * @throws {TypeError} If there are none, or one is malformed.
  */
@@ -116,7 +116,7 @@ function isOtlp(value: unknown): value is { resourceSpans: unknown[] } {
     "resourceSpans" in value && Array.isArray(value.resourceSpans);
 }
 
-/** Parses one JSON value, or one a line, as OTLP files have it. */
+/** Parses one JSON value, or one in each line, as in OTLP files. */
 function parseJson(text: string): unknown {
   const source = text.replace(/^\uFEFF/, "");
   try {

@@ -1,5 +1,6 @@
 /**
- * Which traces the list shows, and their statistics per route; the order of both.
+ * Filters and orders the list of traces, and computes statistics for each
+ * route.
  *
  * @module
  */
@@ -7,9 +8,9 @@
 import type { Layer } from "../../trace/types.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 
-/** Filters that let everything through. */
+/** Filters that match everything. */
 export const NO_FILTERS = {
-  /** The HTTP method; empty for any. */
+  /** The HTTP method. Empty for any. */
   method: "",
   /** First digits of the status; empty for any. */
   statusClasses: [] as readonly number[],
@@ -17,7 +18,7 @@ export const NO_FILTERS = {
   path: "",
   /** A layer that at least one span has; empty for any. */
   layer: "" as Layer | "",
-  /** The least duration in milliseconds. */
+  /** The minimum duration, in milliseconds. */
   minDuration: 0,
   /** Whether only failed traces are shown. */
   errorsOnly: false,
@@ -68,11 +69,11 @@ export type ListColumn =
 export interface Order<Column extends string> {
   /** The column. */
   readonly column: Column;
-  /** Whether the greatest comes first. */
+  /** Whether the largest value comes first. */
   readonly descending: boolean;
 }
 
-/** The order that the list begins with. */
+/** The initial order of the list. */
 export const NEWEST_FIRST: Order<ListColumn> = {
   column: "startTime",
   descending: true,
@@ -80,7 +81,7 @@ export const NEWEST_FIRST: Order<ListColumn> = {
 
 /**
  * Returns the order after a click on a column's head: the other direction for
- * the same column, else the direction that readers need more often.
+ * the same column, or else the more useful direction.
  */
 export function nextOrder<Column extends string>(
   order: Order<Column>,
@@ -150,11 +151,11 @@ function statsOf([key, list]: [key: string, list: TraceEntry[]]) {
     count: list.length,
     /** The median. */
     p50: percentile(durations, 50),
-    /** 95 of 100 were at most this long. */
+    /** The 95th percentile. */
     p95: percentile(durations, 95),
-    /** 99 of 100 were at most this long. */
+    /** The 99th percentile. */
     p99: percentile(durations, 99),
-    /** The longest. */
+    /** The maximum. */
     max: durations.at(-1) ?? 0,
     /** The share that failed, from 0 to 1. */
     errorRate: list.filter(isFailedTrace).length / list.length,
@@ -162,8 +163,8 @@ function statsOf([key, list]: [key: string, list: TraceEntry[]]) {
 }
 
 /**
- * Returns the nearest-rank percentile of ascending numbers: the smallest of them
- * that at least `percent` of 100 don't exceed. It is always a measured one.
+ * Returns the nearest-rank percentile of ascending numbers, which is always one
+ * of them.
  */
 export function percentile(
   ascending: ArrayLike<number>,
@@ -173,7 +174,7 @@ export function percentile(
   return ascending[Math.max(rank, 1) - 1] ?? 0;
 }
 
-/** Orders the table of routes; routes that are equal in it by their key. */
+/** Orders the table of routes. Equal routes are ordered by their key. */
 export function sortRoutes(
   stats: readonly RouteStats[],
   order: Order<RouteColumn>,

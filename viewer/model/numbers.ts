@@ -1,10 +1,13 @@
 /**
- * Arithmetic that many places need.
+ * Arithmetic helpers.
  *
  * @module
  */
 
-/** Returns the nearest number from `least` to `most`; `most` if they contradict. */
+/**
+ * Returns the nearest number from `least` to `most`. `most` wins if it is
+ * smaller.
+ */
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }

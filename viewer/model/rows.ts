@@ -1,6 +1,6 @@
 /**
- * The rows of the waterfall: the tree after collapsing, hiding layers, and giving
- * repeated siblings, such as the queries of a loop, one row.
+ * The rows of the waterfall: the tree with collapsed spans, hidden layers, and
+ * one row for repeated siblings, such as queries in a loop.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A row of the waterfall. */
 export interface Row extends Unit {
-  /** How far the row is indented. */
+  /** The indentation of the row. */
   readonly depth: number;
   /** Whether there are rows below to show or hide. */
   readonly expandable: boolean;
@@ -20,7 +20,7 @@ export interface Row extends Unit {
   readonly expanded: boolean;
 }
 
-/** The options that decide which rows there are. */
+/** Options for the rows. */
 export interface RowOptions {
   /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
@@ -84,12 +84,12 @@ export function longestGroup(tree: TraceTree): Unit | undefined {
   return groups.find((group) => unitTime(group) === most);
 }
 
-/** How many siblings have to be alike to be shown as one. */
+/** Minimum number of similar siblings for one row. */
 const MIN_GROUP_SIZE = 3;
 
 /**
- * How many other siblings may stand between two that are alike. Enough for a
- * loop of a few different queries, not for the start and the end of a request.
+ * Maximum number of other siblings between two similar ones. Enough for a loop
+ * of a few different queries, but not for the start and end of a request.
  */
 const MAX_DISTANCE = 6;
 
@@ -97,7 +97,7 @@ const MAX_DISTANCE = 6;
 export interface Unit {
   /** The id of the span, or of the group. Unique in its trace. */
   readonly id: string;
-  /** The span; of a group, the first member. */
+  /** The span, or the first member of a group. */
   readonly node: SpanNode;
   /** The span alone, or at least {@linkcode MIN_GROUP_SIZE} by start time. */
   readonly members: readonly SpanNode[];
@@ -134,8 +134,8 @@ export function unitsOf(
 /**
  * Returns the children of a span, repeated ones as groups.
  *
- * Siblings are alike if name, layer and statement are the same. Statements
- * that differ only in their literals are the same.
+ * Siblings are similar if name, layer and statement are equal. Statements may
+ * differ in their literals.
  */
 export function groupedUnits(children: readonly SpanNode[]): readonly Unit[] {
   let units = cache.get(children);
@@ -184,7 +184,7 @@ function shapeOf({ span }: SpanNode): string {
   const statement = statementOf(span) ?? "";
   let shape = known.get(statement);
   if (shape === undefined) {
-    // Enough for one trace, and bounded over many.
+    // Enough for one trace, and a bound for many.
     if (known.size > 999) known.clear();
     known.set(statement, shape = statementShape(statement));
   }

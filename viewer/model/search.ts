@@ -1,10 +1,9 @@
 /**
  * Text search over span names, attribute values and events.
  *
- * Each trace is reduced once to one lower-case text. Looking through 10,000 of
- * those takes a few milliseconds. Making them takes longer, because each trace
- * has to be decoded. So they are made in slices, and the search shows its
- * progress.
+ * Each trace becomes one lower-case text. To search 10,000 texts takes a few
+ * milliseconds. Creating them takes longer, because each trace must be decoded.
+ * So they are created in slices, and the search shows its progress.
  *
  * @module
  */
@@ -16,13 +15,13 @@ import type { TraceEntry } from "./summary.ts";
 interface Memo {
   /** All searchable text, in lower case. */
   readonly text: string;
-  /** The query that was last looked for. */
+  /** The last query. */
   query: string;
   /** Whether it was found. */
   hit: boolean;
 }
 
-/** Creates a search. It forgets traces that nothing else holds. */
+/** Creates a search. It doesn't keep traces alive. */
 export function createSearch() {
   const memos = new WeakMap<TraceEntry, Memo>();
   return {
@@ -32,7 +31,9 @@ export function createSearch() {
       const text = haystackOf(entry.load());
       memos.set(entry, { text, query: "", hit: true });
     },
-    /** Whether a prepared trace contains `query`; others contain nothing. */
+    /**
+     * Whether a trace contains `query`. Always `false` if it isn't prepared.
+     */
     matches(entry: TraceEntry, query: string): boolean {
       const memo = memos.get(entry);
       if (memo === undefined) return false;
@@ -82,11 +83,11 @@ function addValues(
 }
 
 /**
- * Returns the next of some places in a list, going round at its end.
+ * Returns the next of some indices in a list, and the first one after its end.
  *
  * @param places Ascending indices.
  * @param from The index to go on from; -1 to begin.
- * @param step 1 for the next one, -1 for the one before.
+ * @param step 1 for the next one, -1 for the previous one.
  * @returns An index; `undefined` for an empty list.
  */
 export function nextPlace(

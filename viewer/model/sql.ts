@@ -19,11 +19,11 @@ export interface SqlToken {
 /** Longer statements are shown as they are. */
 const MAX_LENGTH = 20_000;
 
-/** Words that are keywords however they are written. */
+/** Keywords in upper or lower case. */
 const KEYWORD =
   /^(select|from|where|join|left|right|inner|full|cross|outer|on|and|or|not|in|is|null|as|order|group|by|having|limit|offset|union|insert|into|values|update|set|delete|returning|with)$/i;
 
-/** Words that begin a line. `AND` and `OR` begin an indented one. */
+/** Words that start a line. `AND` and `OR` start an indented line. */
 const CLAUSE =
   /^(from|where|(?:(?:left|right|inner|full|cross) (?:outer )?)?join|order by|group by|having|limit|union|values|set|returning|(and|or))\b/i;
 
@@ -45,7 +45,7 @@ export function formatSql(sql: string): SqlToken[] {
     if (space !== undefined && oneLine && depth === 0) {
       const next = source.slice(match.index + text.length);
       const clause = CLAUSE.exec(next);
-      // Not within a clause that has just begun a line: `LEFT JOIN`, `DELETE FROM`.
+      // Not within a clause at the start of a line: `LEFT JOIN`, `DELETE FROM`.
       const within = match.index < lineEnd ||
         /^delete$|\bupdate$/i.test(
           source.slice(Math.max(0, match.index - 7), match.index),

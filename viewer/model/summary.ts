@@ -1,6 +1,6 @@
 /**
- * The entries of the list. Packed files contain them, so that a row costs
- * nothing until its trace is opened. For other traces they are computed.
+ * The entries of the list. Packed files contain them, so that only opened
+ * traces are decoded. For other traces they are computed.
  *
  * @module
  */
@@ -27,17 +27,17 @@ export interface TraceEntry {
   readonly path: string;
   /** The pattern of the matched route; empty if none matched. */
   readonly route: string;
-  /** The HTTP status; 0 if there was none. */
+  /** The HTTP status. 0 if there was none. */
   readonly statusCode: number;
-  /** When the root span began, in epoch milliseconds. */
+  /** The start of the root span, in epoch milliseconds. */
   readonly startTime: number;
-  /** How long the root span took, in milliseconds. */
+  /** The duration of the root span, in milliseconds. */
   readonly duration: number;
-  /** How many spans were recorded. */
+  /** The number of spans. */
   readonly spanCount: number;
-  /** How many of them failed. */
+  /** The number of failed spans. */
   readonly errorCount: number;
-  /** Self time per layer, the most first. */
+  /** Self time of each layer, the longest first. */
   readonly layers: readonly LayerTime[];
   /** Whether the request is still running. */
   readonly pending: boolean;
@@ -51,8 +51,8 @@ export function isFailedTrace(entry: TraceEntry): boolean {
 }
 
 /**
- * All layers, from the edge of the application inwards. Each has a colour
- * `--layer-<name>` in `styles.css`.
+ * All layers, the outermost first. Each has a colour `--layer-<name>` in
+ * `styles.css`.
  */
 export const LAYER_ORDER: readonly Layer[] = [
   "request",

@@ -9,7 +9,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How many UTF-16 units of a value are shown at first. */
+/** Maximum UTF-16 units of a value that are shown at first. */
 export const SHOWN_LENGTH = 2000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The stretch of time that the waterfall shows, the axis above it, and its bars
- * as CSS gradients: however many pieces a bar has, it is one element.
+ * The visible time range of the waterfall, its axis, and its bars as CSS
+ * gradients. A bar is one element, with any number of pieces.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import type { Interval } from "../../trace/export/self_time.ts";
 import { clamp } from "./numbers.ts";
 
-/** From a start to an end, both in epoch milliseconds. */
+/** A range of time, in epoch milliseconds. */
 export interface TimeRange {
   /** Its start. */
   readonly start: number;
@@ -16,10 +16,10 @@ export interface TimeRange {
   readonly end: number;
 }
 
-/** The shortest range, in milliseconds. Records have no finer times. */
+/** The shortest range, in milliseconds. Records aren't more precise. */
 const MIN_LENGTH = 0.002;
 
-/** Returns a range, widened if it has no length. */
+/** Returns a range, extended if it is empty. */
 export function wholeRange(start: number, end: number): TimeRange {
   return { start, end: Math.max(end, start + MIN_LENGTH) };
 }
@@ -37,7 +37,7 @@ export function clampRange(
 }
 
 /**
- * Returns a range zoomed about a moment, which stays in place.
+ * Returns a range zoomed around a moment, which stays in place.
  *
  * @param factor Below 1 to zoom in, above 1 to zoom out.
  */
@@ -62,12 +62,12 @@ export function panRange(
 }
 
 /**
- * Returns round places on the axis: 1, 2 or 5 times a power of ten apart, all in
- * the same unit with the same number of digits. `value` is in milliseconds since
- * the zero of the axis, `at` the position from 0 to 1.
+ * Returns round places on the axis: 1, 2 or 5 times a power of ten apart, all
+ * in the same unit with the same number of digits. `value` is in milliseconds
+ * since the zero of the axis, `at` the position from 0 to 1.
  *
  * @param origin The zero of the axis, in epoch milliseconds.
- * @param wanted About how many there should be.
+ * @param wanted The approximate number of places.
  */
 export function axisTicks(range: TimeRange, origin: number, wanted: number) {
   const length = range.end - range.start;
@@ -98,12 +98,12 @@ function labeller(step: number, largest: number): (ms: number) => string {
   return (ms) => `${(ms / size).toFixed(digits)} ${unit}`;
 }
 
-/** How far a bar is drawn past the edge, to hide its end there. */
+/** The length of a bar beyond the edge, to hide its end there. */
 const OVERHANG = 0.02;
 
 /**
- * Returns the place of a bar in percent of the visible range, and the part of time
- * that it stands for there. The edges aren't far outside of 0 to 100.
+ * Returns the position of a bar in percent of the visible range, and its part
+ * of the time. The edges aren't far outside 0 to 100.
  *
  * @returns `undefined` if it is out of the range.
  */

@@ -1,5 +1,5 @@
 /**
- * Limits how often something happens: a burst at once, then one per interval.
+ * Limits the rate of something: a burst first, then one for each interval.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * A trace as a tree: every span once, children below their parents and ordered
  * by start time.
  *
- * Nothing here recurses. An imported trace may be as deep as it is long.
+ * Nothing here is recursive, because an imported trace may be one deep chain.
  *
  * @module
  */
@@ -14,19 +14,19 @@ import {
 } from "../../trace/export/self_time.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 
-/** A span with its place in the tree. */
+/** A span in the tree. */
 export interface SpanNode {
   /** The record. */
   readonly span: SpanData;
-  /** The place in depth-first order, from 0. */
+  /** The index in depth-first order, from 0. */
   index: number;
-  /** How many spans are above. */
+  /** The number of spans above. */
   depth: number;
   /** The span above, or `null` for the top. */
   parent: SpanNode | null;
   /** The spans directly below, by start time. */
   children: SpanNode[];
-  /** How many spans below have failed. */
+  /** The number of failed spans below. */
   errorsBelow: number;
 }
 
@@ -44,7 +44,7 @@ export interface TraceTree {
   readonly end: number;
 }
 
-/** Returns when a span ran and none of the children it waits for did. */
+/** Returns the intervals in which a span ran and waited for no child. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
   return selfSegments(span, children.map(spanOf));
 }
@@ -66,10 +66,10 @@ export function isFailed(span: SpanData): boolean {
 /**
  * Builds the tree of a trace.
  *
- * The parent of a span is the one its `parentId` names. A span whose parent
- * is missing becomes a child of the trace's root. The top is the root itself, or
- * the browser span above it. Spans that name each other as parent in a circle
- * are treated as if their parent were missing.
+ * `parentId` names the parent of a span. A span with an unknown parent becomes
+ * a child of the trace's root. The top is the root itself, or the browser span
+ * above it. Spans in a cycle of parents are treated as if their parent were
+ * unknown.
  */
 export function buildTree(trace: SerializedTrace): TraceTree {
   const all = trace.spans.map(createNode);
@@ -120,7 +120,7 @@ function linkParents(
     if (parent !== node) node.parent = parent ?? null;
   }
   let top = root;
-  // No further than there are spans: above the root may be a circle.
+  // Bounded, because there may be a cycle above the root.
   for (let i = all.length; i > 1 && top.parent !== null; i--) top = top.parent;
   top.parent = null;
 
@@ -142,7 +142,7 @@ function settle(start: SpanNode, root: SpanNode): void {
   let at = start;
   while (at.depth === UNKNOWN) {
     path.add(at);
-    // The end of a chain, or of a circle, becomes a child of the root.
+    // The end of a chain or cycle becomes a child of the root.
     if (at.parent === null || path.has(at.parent)) at.parent = root;
     at = at.parent;
   }

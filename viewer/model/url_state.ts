@@ -1,17 +1,17 @@
 /**
- * The state in the fragment of the address: the open trace, its selected span and
- * its view.
+ * The state in the URL's fragment: the open trace, its selected span and its
+ * view.
  *
  * @module
  */
 
-/** How an open trace is drawn. */
+/** The view of an open trace. */
 export type TraceView = "waterfall" | "flame";
 
-/** The part of the page's state that a link carries. */
+/** The part of the page's state in a link. */
 export type UrlState = Readonly<ReturnType<typeof parseUrlState>>;
 
-/** Reads the fragment of an address. Invalid parts are left out. */
+/** Reads the fragment of a URL. Invalid parts are left out. */
 export function parseUrlState(hash: string) {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   const view: TraceView = params.get("view") === "flame"
@@ -22,14 +22,14 @@ export function parseUrlState(hash: string) {
     trace: params.get("trace") ?? "",
     /** The selected span's id; empty for none. */
     span: params.get("span") ?? "",
-    /** How the trace is drawn. */
+    /** The view. */
     view,
     /** The trace to compare with; empty for none. */
     compare: params.get("compare") ?? "",
   };
 }
 
-/** Writes the fragment of an address; empty for the list. */
+/** Writes the fragment of a URL. Empty for the list. */
 export function formatUrlState(state: UrlState): string {
   if (state.trace === "") return "";
   const params = new URLSearchParams({ trace: state.trace });

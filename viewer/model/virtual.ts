@@ -1,5 +1,5 @@
 /**
- * Finds the rows of a long list that are in view.
+ * Finds the visible rows of a long list.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { clamp } from "./numbers.ts";
 const OVERSCAN = 6;
 
 /**
- * Returns the rows to draw: `first` is one of them, `end` is not. Both move in
- * steps, so that scrolling by a row doesn't draw again each time.
+ * Returns the rows to draw, from `first` to before `end`. Both move in steps,
+ * so that not every scrolled row causes a new drawing.
  */
 export function visibleWindow(
   scrollTop: number,
@@ -28,7 +28,7 @@ export function visibleWindow(
   };
 }
 
-/** Returns where to scroll for a row to be in view below a sticky head. */
+/** Returns the scroll position that shows a row below a sticky head. */
 export function scrollToRow(
   row: number,
   scrollTop: number,

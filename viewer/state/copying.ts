@@ -16,7 +16,7 @@ function defaultOrigin(): string {
     : "http://localhost:8000";
 }
 
-/** Returns the `curl` command of the selected span, or else of the request. */
+/** Returns the `curl` command of the selected span, or of the request. */
 export function currentRequest() {
   const open = selected.value?.tree ?? tree.value;
   const root = open?.byId.get(open.trace.rootSpanId);
@@ -26,7 +26,7 @@ export function currentRequest() {
   }
 }
 
-/** Copies the selected span, else the whole trace. */
+/** Copies the selected span, or the whole trace. */
 export function copyJson(): void {
   const unit = selected.value?.unit;
   const spans = unit?.members.map(({ span }) => span) ?? [];

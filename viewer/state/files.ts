@@ -1,5 +1,5 @@
 /**
- * Traces in and out of the page: files, and the clipboard.
+ * Imports and exports traces: files and the clipboard.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { addEntries, dataState } from "./traces.ts";
 export interface ExportFormat {
   /** Its name. */
   readonly label: string;
-  /** The end of the name of its files. */
+  /** The end of its files' names. */
   readonly suffix: string;
   /** Returns the text of the file. */
   write(traces: readonly SerializedTrace[]): string | Promise<string>;
@@ -64,7 +64,7 @@ async function importFiles(files: Iterable<File>): Promise<void> {
   }
 }
 
-/** Takes files that are dropped anywhere on the page. */
+/** Opens files that are dropped anywhere on the page. */
 export function startDropping(): void {
   const { classList } = document.documentElement;
   addEventListener("dragover", (event) => {
@@ -108,7 +108,7 @@ export async function exportTraces(
   }
 }
 
-/** Elements that the build didn't write. */
+/** Selects elements that the build didn't write. */
 const ADDED_LATER =
   ":is(head, body) > :not(meta, title, #viewer-style, #app, #trace-data, #viewer-code)";
 
@@ -143,7 +143,7 @@ function save(blob: Blob, name: string): void {
 /** Puts a text on the clipboard, with a notice. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
-    // Pages by plain HTTP from other machines have no `clipboard`.
+    // Pages over HTTP from other machines have no `clipboard`.
     if (isSecureContext) await navigator.clipboard.writeText(text);
     else copySelection(text);
     notify(`Copied ${what}.`);

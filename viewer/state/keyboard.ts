@@ -39,12 +39,12 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
   Everywhere: [
     [["/"], "Search", focusSearch],
     [["j", "ArrowDown"], "Next row", () => move(1)],
-    [["k", "ArrowUp"], "Row before", () => move(-1)],
+    [["k", "ArrowUp"], "Previous row", () => move(-1)],
     [["PageDown"], "Page down", () => move(15)],
     [["PageUp"], "Page up", () => move(-15)],
     [["g", "Home"], "First row", () => move(-Infinity)],
     [["G", "End"], "Last row", () => move(Infinity)],
-    [["Enter"], "Open the trace, the details", enter],
+    [["Enter"], "Open the trace or the details", enter],
     [["Escape"], "Back: details, trace, list", escape],
     [["t"], "Theme: system, light, dark", nextTheme],
     [["o"], "Open files", chooseFiles],
@@ -53,7 +53,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
   List: [
     [["p"], "Pause or resume the live tail", togglePaused],
     [["r"], "Traces or routes", toggleTab],
-    [["x"], "Mark, then compare with the mark", compare],
+    [["x"], "Mark, then compare with another", compare],
   ],
   Trace: [
     [["l", "ArrowRight"], "Expand, or to the first child", selection.stepInto],
@@ -61,15 +61,15 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [[" "], "Expand or collapse", selection.toggleSelected],
     [["a"], "Expand or collapse everything", selection.toggleAll],
     [["e"], "Next error", () => selection.stepThrough(failures.value, 1)],
-    [["E"], "Error before", () => selection.stepThrough(failures.value, -1)],
+    [["E"], "Previous error", () => selection.stepThrough(failures.value, -1)],
     [["n"], "Next match", () => selection.stepThrough(matches.value, 1)],
-    [["N"], "Match before", () => selection.stepThrough(matches.value, -1)],
+    [["N"], "Previous match", () => selection.stepThrough(matches.value, -1)],
     [["+", "="], "Zoom in", () => zoomAtSelected(0.6)],
     [["-"], "Zoom out", () => zoomAtSelected(1 / 0.6)],
-    [[","], "Earlier", () => panBy(-0.25)],
-    [["."], "Later", () => panBy(0.25)],
+    [[","], "Move to earlier times", () => panBy(-0.25)],
+    [["."], "Move to later times", () => panBy(0.25)],
     [["z"], "Zoom to the selected span", zoomToSelected],
-    [["0"], "The whole trace", resetZoom],
+    [["0"], "Show the whole trace", resetZoom],
     [["f"], "Waterfall or flame graph", toggleView],
     [["c"], "Critical path", () => toggle(showCritical)],
     [["u"], "Group repeated spans", () => toggle(grouped)],
@@ -103,7 +103,7 @@ const byKey = new Map(
   ),
 );
 
-/** Does what a key does. Returns whether it does anything now. */
+/** Runs the action of a key. Returns whether there is one. */
 export function runKey(key: string): boolean {
   const binding = byKey.get(key);
   if (binding === undefined) return false;
@@ -137,12 +137,12 @@ function leaveField(field: HTMLElement): void {
   else focusPlace(wantedTrace.value === "" ? "list" : "trace");
 }
 
-/** Puts the focus on a part of the page. */
+/** Focuses a part of the page. */
 function focusPlace(place: "list" | "trace" | "details"): void {
   document.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus();
 }
 
-/** Puts the focus on a part of the page that is drawn next. */
+/** Focuses a part of the page that is drawn next. */
 function focusDrawn(place: "list" | "trace"): void {
   setTimeout(() => focusPlace(place));
 }
@@ -199,7 +199,7 @@ function compare(): void {
   if (key !== "") selection.markOrCompare(key);
 }
 
-/** Zooms about the selected span, else about the middle of what is drawn. */
+/** Zooms around the selected span, or around the middle of the view. */
 function zoomAtSelected(factor: number): void {
   const { start, end } = range.value;
   const { startTime, endTime } = selection.selected.value?.unit.node.span ??

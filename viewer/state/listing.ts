@@ -46,10 +46,10 @@ export const routeOrder = signal<Order<RouteColumn>>({
 
 const search = createSearch();
 
-/** Counts up as traces are prepared for the search. */
+/** Counts the traces that are prepared for the search. */
 const searchTick = signal(0);
 
-/** The share of traces that the search has seen, from 0 to 1. */
+/** The share of prepared traces, from 0 to 1. */
 export const searchProgress = signal(1);
 
 const sorted = computed(() => sortEntries(entries.value, listOrder.value));
@@ -95,10 +95,10 @@ export function clearFilters(): void {
   queryText.value = "";
 }
 
-/** How long one slice of preparation may take, in milliseconds. */
+/** The duration of a slice of preparation, in milliseconds. */
 const SLICE = 6;
 
-/** How often results are shown while preparing, in milliseconds. */
+/** The interval of updates during preparation, in milliseconds. */
 const SHOW_EVERY = 120;
 
 let preparing = false;
@@ -116,7 +116,7 @@ export function prepareSearch(): void {
       try {
         search.add(list[at]!);
       } catch {
-        // A damaged trace can't be found. Opening it says what is wrong.
+        // A damaged trace can't be found. Opening it shows the error.
       }
       at++;
     }

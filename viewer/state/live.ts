@@ -1,8 +1,8 @@
 /**
- * The live stream of a server that is running.
+ * The live stream of a running server.
  *
- * The first message after a rest is drawn with the next frame. Later ones are drawn
- * seven times a second at most, so that a busy server costs no more.
+ * The first message after a pause is drawn in the next frame. Later ones are
+ * drawn at most seven times a second, which bounds the work for a busy server.
  *
  * @module
  */
@@ -17,17 +17,17 @@ import * as traces from "./traces.ts";
 
 /** The connection to the server. */
 export type Connection =
-  /** There is none: the page is a file. */
+  /** None: the page is a file. */
   | { readonly kind: "file" }
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  /** Lost; it is tried again at `retryAt`, in epoch milliseconds. */
+  /** Lost. The page tries again at `retryAt`, in epoch milliseconds. */
   | { readonly kind: "lost"; readonly retryAt: number };
 
 /** The connection to the server. */
 export const connection = signal<Connection>({ kind: "file" });
 
-/** How many traces the server left out because this page read too slowly. */
+/** The number of traces that this page missed because it read too slowly. */
 export const droppedCount = signal(0);
 
 type Message =
@@ -40,7 +40,7 @@ type Message =
   | { readonly type: "trace:discard"; readonly rootSpanId: string }
   | { readonly type: "dropped"; readonly count: number };
 
-/** The least time between two drawings, in milliseconds. */
+/** The minimum time between two drawings, in milliseconds. */
 const REST = 150;
 
 const FIRST_RETRY = 500;
@@ -50,7 +50,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
 let queue: string[] = [];
 let scheduled = false;
-/** When messages were last drawn, on the clock of `performance`. */
+/** The time of the last drawing, on the clock of `performance`. */
 let appliedAt = -Infinity;
 
 /** Returns the path of the viewer, without a slash at the end. */
@@ -74,7 +74,7 @@ export function reconnect(): void {
   connect();
 }
 
-/** Asks the server for one trace by its id, and adds it if it is there. */
+/** Requests one trace by its id from the server, and adds it if it exists. */
 export async function fetchTrace(id: string): Promise<void> {
   // A missing trace by `id` would be a 404 in the browser's console.
   traces.addEntries(await ask(`traceId=${encodeURIComponent(id)}`) ?? []);
@@ -107,7 +107,7 @@ function connect(): void {
       fetchRecent();
     }
     const delay = Math.min(FIRST_RETRY * 2 ** (failures - 1), LAST_RETRY);
-    // Spread out, so that not all pages come back at once.
+    // With jitter, so that not all pages reconnect at once.
     const jittered = delay * (0.75 + Math.random() / 2);
     connection.value = { kind: "lost", retryAt: Date.now() + jittered };
     traces.clearPending();
@@ -120,7 +120,7 @@ function receive(data: string): void {
   if (queue.length > traces.MAX_TRACES) queue.shift();
   if (scheduled) return;
   scheduled = true;
-  // No frame comes while the page is hidden; the queue is bounded then.
+  // A hidden page gets no frames, so the queue is bounded.
   const draw = () => requestAnimationFrame(applyQueue);
   const rest = appliedAt + REST - performance.now();
   if (rest > 0) setTimeout(draw, rest);

@@ -12,11 +12,11 @@ export interface Notice {
   readonly id: number;
   /** Its text. */
   readonly text: string;
-  /** Whether it is a failure, which stays until it is closed. */
+  /** Whether it is an error, which stays until it is closed. */
   readonly failed: boolean;
 }
 
-/** How long a message is shown, in milliseconds. */
+/** The display time of a message, in milliseconds. */
 const SHOWN_FOR = 4000;
 
 /** The messages, oldest first. */
@@ -24,14 +24,16 @@ export const notices = signal<readonly Notice[]>([]);
 
 let nextId = 1;
 
-/** Shows a message, for a few seconds unless it is a failure. */
+/**
+ * Shows a message. Unless it is an error, it disappears after a few seconds.
+ */
 export function notify(text: string, failed = false): void {
   const id = nextId++;
   notices.value = [...notices.value, { id, text, failed }].slice(-4);
   if (!failed) setTimeout(() => dismiss(id), SHOWN_FOR);
 }
 
-/** Shows a failure until it is closed. */
+/** Shows an error until it is closed. */
 export function notifyFailure(text: string): void {
   notify(text, true);
 }

@@ -37,7 +37,7 @@ export const collapsed = signal<ReadonlySet<string>>(new Set());
 /** Groups whose members are shown. */
 export const expandedGroups = signal<ReadonlySet<string>>(new Set());
 
-/** The open trace; `undefined` for none, or if it isn't in the page. */
+/** The open trace. `undefined` for none, or if the page doesn't have it. */
 export const openedTrace = openedOf(wantedTrace);
 
 /** The trace to compare with. */
@@ -92,14 +92,14 @@ function indicesOf(test: (span: SpanData) => boolean): number[] {
   return nodes.filter(({ span }) => test(span)).map(({ index }) => index);
 }
 
-/** An open trace, with its tree or the reason why there is none. */
+/** An open trace, with its tree or its error. */
 interface Opened {
   readonly entry: TraceEntry;
   readonly tree?: TraceTree;
   readonly failure?: string;
 }
 
-/** Opens the trace whose key a signal has, again when its record changes. */
+/** Opens the trace with a signal's key, again when its record changes. */
 function openedOf(key: Signal<string>) {
   const entry = computed(() => findEntry(key.value));
   return computed((): Opened | undefined => {
@@ -131,7 +131,7 @@ export function without<T>(
   return rest.size === set.size ? set : rest;
 }
 
-/** Shows one layer alone, or all again if it was alone. */
+/** Shows only one layer, or all again. */
 export function isolateLayer(layer: Layer, present: readonly Layer[]): void {
   const others = present.filter((name) => name !== layer);
   const alone = !hiddenLayers.value.has(layer) &&

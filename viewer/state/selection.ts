@@ -1,6 +1,5 @@
 /**
- * The cursor of the list, the open trace and its selected row, and how they
- * move.
+ * The cursor of the list, the open trace and its selected row.
  *
  * @module
  */
@@ -44,7 +43,7 @@ export const view = signal<TraceView>("waterfall");
 /** Whether the list is hidden while a trace is open. */
 export const listHidden = signal(false);
 
-/** The place of the selected row; -1 if it isn't among the rows. */
+/** The index of the selected row. -1 if it isn't among the rows. */
 export const selectedIndex = computed(() => {
   const id = selectedRow.value;
   if (id === "") return -1;
@@ -85,7 +84,7 @@ export function openTrace(key: string): void {
   });
 }
 
-/** Goes back to the list alone. */
+/** Returns to the list. */
 export function closeTrace(): void {
   batch(() => {
     wantedTrace.value = "";
@@ -123,7 +122,7 @@ export function revealSpan(index: number): void {
   });
 }
 
-/** Goes to the next of some spans after the selected one, or before it. */
+/** Selects the next or previous one of some spans. */
 export function stepThrough(places: readonly number[], step: 1 | -1): void {
   const next = nextPlace(places, selected.value?.unit.node.index ?? -1, step);
   if (next !== undefined) revealSpan(next);
@@ -145,7 +144,7 @@ export function toggleRow({ id, expandable }: Row | ComparedRow): void {
   set.value = toggled(set.value, id);
 }
 
-/** Collapses everything below the top, or opens everything. */
+/** Collapses or expands everything below the top. */
 export function toggleAll(): void {
   const below = tree.value?.nodes.slice(1) ?? [];
   const parents = below.filter(({ children }) => children.length > 0);
@@ -157,8 +156,7 @@ export function toggleAll(): void {
 }
 
 /**
- * Moves the cursor of the list. While a trace is open, the next one is opened in
- * its place.
+ * Moves the cursor of the list. If a trace is open, this opens the next one.
  */
 export function moveInList(by: number): void {
   const list = cursorList();
@@ -197,7 +195,7 @@ export function moveInRows(by: number): void {
   if (row !== undefined) selectRow(row);
 }
 
-/** Opens the selected row, or goes to the first row below it. */
+/** Expands the selected row, or moves to the first row below it. */
 export function stepInto(): void {
   const row = rowOfSelection.value;
   if (row === undefined) moveInRows(1);
@@ -205,7 +203,7 @@ export function stepInto(): void {
   else if (row.expandable) moveInRows(1);
 }
 
-/** Closes the selected row, or goes to the row above it in the tree. */
+/** Collapses the selected row, or moves to its parent. */
 export function stepOut(): void {
   const row = rowOfSelection.value;
   if (row === undefined) return;
@@ -221,7 +219,8 @@ export function toggleSelected(): void {
 }
 
 function step(from: number, by: number, length: number): number {
-  // Without a cursor, a step down leads to the first row, a step up to the last.
+  // Without a cursor, a step down selects the first row, and a step up the
+  // last.
   const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
   const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
   return clamp(to, 0, length - 1);

@@ -16,7 +16,7 @@ export const theme = signal(load());
 /** Counts the changes of the system's theme. */
 const systemChanges = signal(0);
 
-/** Goes on to the next theme. */
+/** Selects the next theme. */
 export function nextTheme(): void {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
   document.documentElement.dataset.theme = next;
@@ -37,12 +37,12 @@ function load(): typeof THEMES[number] {
   }
 }
 
-/** Applies the theme, also when the system's changes. */
+/** Applies the theme, also when the system's theme changes. */
 export function startTheme(): void {
   document.documentElement.dataset.theme = theme.value;
   matchMedia("(prefers-color-scheme: dark)")
     .addEventListener("change", () => systemChanges.value++);
-  // Resolved while the page is small. With a trace in it, it takes ten times as
+  // Read while the page is small. With an open trace, it takes ten times as
   // long.
   colors.value;
 }
@@ -54,14 +54,15 @@ const NAMES = [
   ...LAYER_ORDER.map((layer) => `layer-${layer}` as const),
 ] as const;
 
-/** Colours by name, as a canvas takes them. */
+/** Colours by name, in the form for a canvas. */
 export type Colors = Readonly<Record<typeof NAMES[number], string>>;
 
 /** The colours of the page and of the layers. */
 export const colors = computed((): Colors => {
   theme.value;
   systemChanges.value;
-  // All at once: each `getComputedStyle()` after a change restyles the page.
+  // Together, because each `getComputedStyle()` after a change restyles the
+  // page.
   const probes = document.createElement("div");
   for (const name of NAMES) {
     const probe = document.createElement("span");
@@ -76,10 +77,10 @@ export const colors = computed((): Colors => {
   return colors as Colors;
 });
 
-/** Returns the one of black and white that can be read better on `rgb(r, g, b)`. */
+/** Returns black or white, whichever has more contrast on `rgb(r, g, b)`. */
 export function inkOn(color: string): string {
   const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
-  // Squares are close to the light that a screen makes of the numbers.
+  // Squares approximate the light of a screen.
   const luminance = 0.21 * r ** 2 + 0.72 * g ** 2 + 0.07 * b ** 2;
   return luminance > 13_000 ? "#000" : "#fff";
 }

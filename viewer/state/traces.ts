@@ -1,5 +1,5 @@
 /**
- * The traces of the page: shown, running, and held back while somebody reads.
+ * The traces of the page: shown, running, and waiting while the user reads.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import { batch, computed, signal } from "@preact/signals";
 import { formatPlural } from "../model/format.ts";
 import type { TraceEntry } from "../model/summary.ts";
 
-/** How many traces the page keeps. The oldest go first. */
+/** Maximum traces of the page. The oldest are dropped first. */
 export const MAX_TRACES = 10_000;
 
-/** How many running requests are shown. */
+/** Maximum running requests. */
 const MAX_PENDING = 500;
 
 /** The state of the traces that the page contains. */
@@ -29,7 +29,7 @@ export const entries = signal<readonly TraceEntry[]>([]);
 /** Requests that are still running, in order of arrival. */
 export const pending = signal<readonly TraceEntry[]>([]);
 
-/** Traces that were received and aren't shown yet. */
+/** Received traces that aren't shown yet. */
 export const held = signal<readonly TraceEntry[]>([]);
 
 /** Whether the live tail is paused. */
@@ -51,7 +51,7 @@ const known = new Map<string, TraceEntry>();
 
 /** Returns the trace with a key, or the newest with a trace id. */
 export function findEntry(id: string): TraceEntry | undefined {
-  // Reads both signals in any case: a trace may be added, or replaced.
+  // Reads both signals always, because a trace may be added or replaced.
   const shown = entries.value;
   const running = pending.value;
   if (id === "") return undefined;
@@ -74,7 +74,7 @@ export function receiveEntries(added: readonly TraceEntry[]): void {
 }
 
 function receive(added: readonly TraceEntry[], hold: boolean): void {
-  // A trace may be there twice. Its last record counts.
+  // A trace may occur twice. Its last record counts.
   const records = new Map(added.map((entry) => [entry.key, entry]));
   const fresh = [...records.values()].filter(({ key }) => !known.has(key));
   for (const entry of added) {
@@ -124,14 +124,14 @@ export function togglePaused(): void {
   if (!paused.value) showHeld();
 }
 
-/** Notes where the list is scrolled to. */
+/** Stores whether the list is at its top. */
 export function setListAtTop(atTop: boolean): void {
   if (listAtTop.value === atTop) return;
   listAtTop.value = atTop;
   if (atTop && !paused.value) showHeld();
 }
 
-/** Adds a request that has begun. */
+/** Adds a running request. */
 export function addPending(added: readonly TraceEntry[]): void {
   const fresh = added.filter(({ key }) => !known.has(key));
   if (fresh.length > 0) {
@@ -139,18 +139,18 @@ export function addPending(added: readonly TraceEntry[]): void {
   }
 }
 
-/** Forgets running requests that aren't kept. */
+/** Removes running requests that aren't kept. */
 export function discardPending(keys: ReadonlySet<string>): void {
   if (keys.size === 0) return;
   pending.value = pending.value.filter(({ key }) => !keys.has(key));
 }
 
-/** Forgets all running requests, after their ends were missed. */
+/** Removes all running requests, after their ends were missed. */
 export function clearPending(): void {
   if (pending.value.length > 0) pending.value = [];
 }
 
-/** Forgets all traces. */
+/** Removes all traces. */
 export function clearEntries(): void {
   known.clear();
   entries.value = held.value = pending.value = [];

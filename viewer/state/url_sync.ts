@@ -1,6 +1,5 @@
 /**
- * Keeps the state of the page in the address, for links and the browser's back
- * button.
+ * Keeps the page's state in the URL, for links and the browser's back button.
  *
  * @module
  */
@@ -18,20 +17,20 @@ import * as traces from "./traces.ts";
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
 
-/** The address's hash as it was last read or written here. */
+/** The URL's hash as last read or written here. */
 let knownHash = "";
 
 /** Whether neither the page nor the server has the wanted trace. */
 export const missing = signal(false);
 
-/** The trace that the server was asked for; empty for none. */
+/** The trace that was requested from the server. Empty for none. */
 let askedFor = "";
 
-/** Applies the address, now and whenever it changes, and keeps it up to date. */
+/** Applies the URL, now and at each change, and keeps it up to date. */
 export function startUrlSync(): void {
   applyHash();
   addEventListener("hashchange", applyHash);
-  // `blur`: the reader may copy the link from the address bar.
+  // On `blur`, because the user may copy the URL from the address bar.
   for (const type of ["pagehide", "visibilitychange", "blur", "copy"]) {
     addEventListener(type, writeHash);
   }
@@ -86,7 +85,7 @@ const title = computed(() => {
     : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
 });
 
-/** The timer of a URL that waits for a token. */
+/** The timer for a delayed URL change. */
 let waiting: ReturnType<typeof setTimeout> | undefined;
 
 /**
@@ -114,11 +113,11 @@ function writeHash(): void {
   if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
   try {
-    // Opening and closing can be undone with the back button; steps can't.
+    // The back button undoes opening and closing, but not steps.
     if (hash === "" || knownHash === "") history.pushState(null, "", address);
     else history.replaceState(null, "", address);
   } catch {
-    // A sandboxed page can't change its address. It works without.
+    // A sandboxed page can't change its URL. It works without.
   }
   // Not `hash`: the browser may have ignored the change.
   knownHash = location.hash;

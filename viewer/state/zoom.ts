@@ -1,5 +1,5 @@
 /**
- * The stretch of time of the open trace that is drawn.
+ * The visible time range of the open trace.
  *
  * @module
  */
@@ -14,18 +14,18 @@ import {
 } from "../model/time_range.ts";
 import { tree } from "./opened.ts";
 
-/** The stretch that is zoomed to; `undefined` for the whole trace. */
+/** The zoomed range. `undefined` for the whole trace. */
 export const zoom = signal<TimeRange | undefined>(undefined);
 
-/** All of the open trace's time. */
+/** The whole range of the open trace. */
 export const bounds = computed(() =>
   wholeRange(tree.value?.start ?? 0, tree.value?.end ?? 0)
 );
 
-/** The part of it that is drawn. */
+/** The visible part of it. */
 export const range = computed(() => zoom.value ?? bounds.value);
 
-/** The moment that the axis calls 0: when the root span began. */
+/** The zero of the axis: the start of the root span. */
 export const origin = computed(() => tree.value?.trace.startTime ?? 0);
 
 /** Zooms to the time between two moments, in any order. */
@@ -36,13 +36,13 @@ export function zoomTo(a: number, b: number): void {
   zoom.value = isWhole ? undefined : wanted;
 }
 
-/** Zooms by a factor about a moment; below 1 zooms in. */
+/** Zooms by a factor around a moment. Below 1 zooms in. */
 export function zoomBy(factor: number, about: number): void {
   const { start, end } = zoomRange(range.value, factor, about, bounds.value);
   zoomTo(start, end);
 }
 
-/** Moves by a share of what is drawn; negative is earlier. */
+/** Moves by a share of the visible range. Negative is earlier. */
 export function panBy(share: number): void {
   const { start, end } = panRange(range.value, share, bounds.value);
   zoomTo(start, end);
