@@ -1,5 +1,5 @@
 /**
- * The cache that a whole program shares, and its functions.
+ * The cache that a whole program shares, and the functions that cache in it.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import {
 import {
   type Cache,
   type CacheOptions,
+  type CacheParts,
   type CacheStats,
   createParts,
 } from "./cache.ts";
@@ -22,10 +23,13 @@ import {
   createCachedFunction,
 } from "./cached_function.ts";
 import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
-import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
-import { createHandler } from "./revalidation_handler.ts";
 
 let current = createParts({});
+
+/** Returns the parts of the shared cache. */
+export function currentCache(): CacheParts {
+  return current;
+}
 
 /**
  * Replaces the cache that the functions of this module share. Call it at startup,
@@ -151,7 +155,7 @@ export function cacheFunction<F extends CacheableFunction>(
   keyParts?: readonly string[],
   options?: CacheFunctionOptions,
 ): CachedFunction<F> {
-  return createCachedFunction(() => current, fn, keyParts, options);
+  return createCachedFunction(currentCache, fn, keyParts, options);
 }
 
 /**
@@ -171,113 +175,6 @@ export function cacheFunction<F extends CacheableFunction>(
  * ```
  */
 export const unstable_cache: typeof cacheFunction = cacheFunction;
-
-/**
- * Invalidates everything with any of these tags. It takes effect in this process
- * at once. The cost doesn't depend on the number of values.
- *
- * @param tags The tags.
- * @throws {TypeError} If one isn't a non-empty string, as a rejection.
- *
- * @example
- * ```ts
- * import { revalidateTag, tags } from "@quartet/kit/data";
- *
- * const { success, revalidated } = await revalidateTag(tags.resource("post", 1));
- * console.assert(success && revalidated.tags[0] === "post:1");
- * ```
- */
-export function revalidateTag(...tags: string[]): Promise<RevalidateResult> {
-  return current.cache.revalidateTag(...tags);
-}
-
-/**
- * Invalidates everything that belongs to these paths. `/posts/*` matches every
- * path below `/posts`, at any depth, but not `/posts` itself. `/*` matches every
- * path. Query, fragment and trailing slashes are ignored.
- *
- * @param paths The paths.
- * @throws {TypeError} If one doesn't begin with `/`, as a rejection.
- *
- * @example
- * ```ts
- * import { revalidatePath } from "@quartet/kit/data";
- *
- * const { revalidated } = await revalidatePath("/posts", "/posts/*");
- * console.assert(revalidated.paths.length === 2);
- * ```
- */
-export function revalidatePath(...paths: string[]): Promise<RevalidateResult> {
-  return current.cache.revalidatePath(...paths);
-}
-
-/**
- * Invalidates tags and paths, or everything.
- *
- * @param options Tags and paths, or `all`.
- * @throws {TypeError} If an option is invalid, as a rejection.
- *
- * @example
- * ```ts
- * import { revalidate } from "@quartet/kit/data";
- *
- * await revalidate({ tags: ["post"], paths: ["/posts/*"] });
- * const { timestamp } = await revalidate({ all: true });
- * console.assert(timestamp <= Date.now());
- * ```
- */
-export function revalidate(
-  options: RevalidateOptions,
-): Promise<RevalidateResult> {
-  return current.cache.revalidate(options);
-}
-
-/**
- * Invalidates tags and paths. Names that begin with `/` are paths.
- *
- * @param tagsOrPaths The tags and paths.
- * @throws {TypeError} If one isn't a non-empty string, as a rejection.
- *
- * @example
- * ```ts
- * import { onDemandRevalidate } from "@quartet/kit/data";
- *
- * const { revalidated } = await onDemandRevalidate("post", "/posts");
- * console.assert(revalidated.tags[0] === "post");
- * ```
- */
-export function onDemandRevalidate(
-  ...tagsOrPaths: string[]
-): Promise<RevalidateResult> {
-  return current.cache.onDemandRevalidate(...tagsOrPaths);
-}
-
-/**
- * Creates a webhook through which another system invalidates. It takes POST with
- * JSON of at most 64 KiB: `{ tags?, paths?, all? }`. It answers 200 with the
- * {@linkcode RevalidateResult}, or an error: 400, 401, 405, 413, or 503 if the
- * store can't be reached. Errors have the body
- * `{ "error": { "code", "message" } }`.
- *
- * @param secret The secret that requests must send as `Authorization: Bearer …`.
- * Without it, everyone may call the route, and a warning is logged.
- * @throws {TypeError} If the secret is empty.
- *
- * @example
- * ```ts
- * import { createRevalidationHandler } from "@quartet/kit/data";
- *
- * const handler = createRevalidationHandler("a secret");
- * const request = new Request("http://localhost/", { method: "POST" });
- * const { status } = await handler(request);
- * console.assert(status === 401); // It has no `Authorization: Bearer a secret`.
- * ```
- */
-export function createRevalidationHandler(
-  secret?: string,
-): (request: Request) => Promise<Response> {
-  return createHandler(revalidate, secret);
-}
 
 /**
  * Creates a middleware that caches responses to GET by URL and by the request
@@ -316,5 +213,5 @@ export function createRevalidationHandler(
 export function cacheResponse(
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
-  return createResponseCache(() => current, options);
+  return createResponseCache(currentCache, options);
 }

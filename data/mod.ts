@@ -40,13 +40,15 @@ export {
   cacheResponse,
   cacheStats,
   configureCache,
+  unstable_cache,
+} from "./default_cache.ts";
+export {
   createRevalidationHandler,
   onDemandRevalidate,
   revalidate,
   revalidatePath,
   revalidateTag,
-  unstable_cache,
-} from "./default_cache.ts";
+} from "./default_invalidation.ts";
 export { CacheError, type CacheErrorCode } from "./error.ts";
 export type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./memory_store.ts";
