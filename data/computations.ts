@@ -7,6 +7,7 @@
 
 import { runSpan } from "../core/observe.ts";
 import { currentScope } from "../core/request_scope.ts";
+import { checkRereadable, cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
 import { type Call, InFlight } from "./in_flight.ts";
 import {
@@ -15,7 +16,6 @@ import {
   isValidForPath,
 } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
-import { checkRereadable } from "./rereadable.ts";
 import type { CacheRecord, Lock } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
@@ -172,7 +172,7 @@ export class Computations {
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();
     const freshUntil = maxAge === Infinity ? Infinity : now() + maxAge * share;
     this.#store.set(key, {
-      value: policy.clone ? structuredClone(value) : value,
+      value: policy.clone ? cloneValue(key, value) : value,
       scopeKey,
       tags: toArray(tags),
       paths: toArray(paths),

@@ -19,6 +19,7 @@ import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import { Computations, limitTime, type Parts } from "./computations.ts";
+import { cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
 import {
   type Call,
@@ -151,7 +152,7 @@ export class Engine {
     this.counts[result]++;
     span?.setAttribute("app.cache.result", result);
     currentInFlight()?.include(from, this.#computations);
-    return policy.clone ? copy(value) : Promise.resolve(value);
+    return policy.clone ? copy(from.scopeKey, value) : Promise.resolve(value);
   }
 
   /**
@@ -207,6 +208,6 @@ function waitFor(inFlight: InFlight, key: string): Promise<unknown> {
 }
 
 /** `async`, so that a value that can't be cloned is a rejection. */
-async function copy(value: unknown): Promise<unknown> {
-  return await structuredClone(value);
+async function copy(key: string, value: unknown): Promise<unknown> {
+  return await cloneValue(key, value);
 }

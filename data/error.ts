@@ -8,12 +8,11 @@ export type CacheErrorCode =
 /**
  * An error of the cache, not of the function that it calls.
  *
- * | code        | cause                                                          |
- * | ----------- | -------------------------------------------------------------- |
- * | `TIMEOUT`   | A computation took longer than its `timeout`.                   |
- * | `RECURSION` | A computation would have to wait for its own result.            |
- * | `PERSONAL`  | A computation asked for the user, but all callers share its value. |
- * | `NOT_DATA`  | Only one caller could read the value, such as a `Response`. Or other processes can't read it, which only `onError` sees. |
+ * - `TIMEOUT`: a computation took longer than its `timeout`.
+ * - `RECURSION`: a computation would have to wait for its own result.
+ * - `PERSONAL`: a computation asked for the user, but all callers share its value.
+ * - `NOT_DATA`: only one caller could read the value, such as a `Response`, or
+ *   `clone` can't copy it. In `onError`: other processes can't read the value.
  */
 export class CacheError extends Error {
   /** The code, a stable name for programs. */

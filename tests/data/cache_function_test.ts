@@ -117,6 +117,16 @@ Deno.test("Values that only one caller could read are rejected", async () => {
   assertEquals([(await gone()).status, (await gone()).status], [410, 410]);
 });
 
+Deno.test("A value that clone can't copy is rejected", async () => {
+  const { cache } = timedCache();
+  const error = await assertRejects(
+    () => cache.cached("a", () => () => 1, { maxAge: 60, clone: true }),
+    kit.CacheError,
+    'Cannot cache the value of "a": with clone, structuredClone() must be able to copy it: ',
+  );
+  assertEquals([error.code, cache.stats().entries], ["NOT_DATA", 0]);
+});
+
 Deno.test("Natural mistakes get errors that say how to fix them", async () => {
   const { cache } = timedCache();
   const load = (id: number) => Promise.resolve(id);

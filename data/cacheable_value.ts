@@ -1,3 +1,9 @@
+/**
+ * Values that all callers of a key can share, or copies of them.
+ *
+ * @module
+ */
+
 import { isResponse } from "../core/http/is_response.ts";
 import { CacheError } from "./error.ts";
 
@@ -10,11 +16,34 @@ import { CacheError } from "./error.ts";
 export function checkRereadable(key: string, value: unknown): void {
   const [kind, remedy] = readOnceKind(value) ?? [];
   if (kind === undefined) return;
-  throw new CacheError(
+  throw notData(
+    key,
+    `all callers must be able to read it, received ${kind}; ${remedy}`,
+  );
+}
+
+/**
+ * Returns a copy of a value for one caller.
+ *
+ * @throws {CacheError} `NOT_DATA` if it can't be cloned, such as a function.
+ */
+export function cloneValue(key: string, value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch (error) {
+    const { message } = error as Error;
+    throw notData(
+      key,
+      `with clone, structuredClone() must be able to copy it: ${message}`,
+    );
+  }
+}
+
+function notData(key: string, problem: string): CacheError {
+  const name = JSON.stringify(key.slice(0, 100));
+  return new CacheError(
     "NOT_DATA",
-    `Cannot cache the value of ${
-      JSON.stringify(key.slice(0, 100))
-    }: all callers must be able to read it, received ${kind}; ${remedy}`,
+    `Cannot cache the value of ${name}: ${problem}`,
   );
 }
 
