@@ -81,7 +81,7 @@ export {
   type RequireRolesOptions,
 } from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback.ts";
-export type { OAuthRoutesOptions } from "./oauth/routes.ts";
+export type { OAuthRoutesOptions } from "./oauth/routes_options.ts";
 export type {
   AuthCallbacks,
   AuthConfig,

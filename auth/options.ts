@@ -1,7 +1,7 @@
 import type { ConnectionInfo } from "../core/context.ts";
 import type { CookieOptions } from "./cookies/cookie_settings.ts";
 import type { AuthEvent } from "./events.ts";
-import type { OAuthRoutesOptions } from "./oauth/routes.ts";
+import type { OAuthRoutesOptions } from "./oauth/routes_options.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { SessionStore } from "./stores/session_store.ts";
 import type { JWTPayload } from "./tokens/jwt.ts";

@@ -20,28 +20,7 @@ import { requestAuthOf } from "../access.ts";
 import { AuthError, configError } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
 import { safeRedirect } from "../safe_redirect.ts";
-
-/** Settings of `oauthRoutes`. */
-export interface OAuthRoutesOptions {
-  /** The path of the routes. Default: `/auth`. */
-  readonly path?: string;
-  /**
-   * The origin of this server, such as `https://app.example`. Providers send
-   * users back to it. Default: the origin of the request. Behind a proxy that
-   * ends TLS, set it.
-   */
-  readonly origin?: string;
-  /** The path to go to after a sign-in without `returnTo`. Default: `/`. */
-  readonly home?: string;
-  /**
-   * Called when a sign-in fails. Returns the response. Default: the response of
-   * the error, which is an HTML page for browsers.
-   */
-  readonly onError?: (
-    error: AuthError,
-    context: Context,
-  ) => Response | Promise<Response>;
-}
+import type { OAuthRoutesOptions } from "./routes_options.ts";
 
 const OPERATION = "create auth plugin";
 const OPTIONS: OptionRules<OAuthRoutesOptions> = {
