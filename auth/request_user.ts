@@ -32,7 +32,7 @@ export class RequestUser implements RequestSession {
   #isAsked = false;
   #verified: VerifiedSession | undefined;
   #session: Session | undefined;
-  /** Guards check these, whatever a handler does to `session.roles`. */
+  /** Guards check these, so handlers can't change them by `session.roles`. */
   #roles: readonly string[] = NO_ROLES;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The session of a request, for code that goes on after the request. */
+/** The session of a request, for code that outlives the request. */
 export interface RequestSession {
   /**
    * Names the session and its roles: requests of the same session have the same

@@ -11,7 +11,7 @@ export interface CookieOptions {
   readonly secure?: boolean;
   /** Whether it is sent with requests from other sites. Default `lax`. */
   readonly sameSite?: "strict" | "lax" | "none";
-  /** The domain whose subdomains get it too. Default: none, this host alone. */
+  /** The domain whose subdomains get it too. Default: none, only this host. */
   readonly domain?: string;
   /** The path below which it is sent. Default `/`. */
   readonly path?: string;

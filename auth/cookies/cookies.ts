@@ -87,7 +87,7 @@ export function* cookiesOf(
     if (!isStart(header, start)) continue;
     let end = header.indexOf(";", start);
     if (end === -1) end = header.length;
-    // Searched in the pair alone. Otherwise a header of names without values
+    // Searched only within the pair. Otherwise a header of names without values
     // would take quadratic time.
     const pair = header.slice(start, end);
     start = end;

@@ -10,7 +10,7 @@
  *   ¹ if the store has no `onEnded`, or has just failed
  * ```
  *
- * While the store fails, sessions go on until the expiry that is known.
+ * While the store fails, sessions continue until their known expiry.
  *
  * @module
  */
@@ -226,7 +226,7 @@ export class SessionWatcher {
     }
   }
 
-  /** Ends a session unless its record says that it goes on. */
+  /** Ends a session unless its record is still valid. */
   async #check(watched: Watched): Promise<void> {
     const { store, sessions, callbacks, now } = this.#options;
     const { session } = watched;

@@ -205,7 +205,7 @@ export function createSessions(options: SessionsOptions) {
       if (payload.sid !== undefined) await store?.delete(payload.sid);
     },
 
-    /** Returns a token of the session, whatever its strategy. */
+    /** Returns a token of the session, with any strategy. */
     async token(
       { payload, value, credentialSource }: VerifiedSession,
     ): Promise<string> {
@@ -214,7 +214,7 @@ export function createSessions(options: SessionsOptions) {
         : value;
     },
 
-    /** Returns how long the cookie is of use from now on, in seconds. */
+    /** Returns the remaining lifetime of the cookie, in seconds. */
     cookieAge({ payload }: VerifiedSession): number {
       return Math.max(0, Math.ceil(payload.exp - now() / 1000));
     },
@@ -249,7 +249,7 @@ export function createSessions(options: SessionsOptions) {
   };
 }
 
-/** Reads when a session is to end, in seconds of the Unix epoch. */
+/** Returns when a session ends, in seconds of the Unix epoch. */
 function readExpiry({ expiresAt }: Session, iat: number): number {
   if (expiresAt instanceof Date && expiresAt.getTime() > iat * 1000) {
     return Math.floor(expiresAt.getTime() / 1000);

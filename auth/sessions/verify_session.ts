@@ -34,7 +34,7 @@ export interface VerifiedSession {
   /** The session of the payload. Handlers get copies. */
   readonly session: Readonly<Session>;
   /**
-   * The session that the `session` callback returned, for this request alone.
+   * The session that the `session` callback returned, for this request only.
    */
   readonly custom?: Session;
   /** The record in the store, if there is a store. */
@@ -81,8 +81,8 @@ export function isVerified(result: AuthResult): result is VerifiedSession {
 export type SignedSource = Exclude<CredentialSource, "request">;
 type Verification = VerifiedSession | Rejection;
 
-/** The meaning of a genuine value: a session, or the id of one. */
-type Meaning = VerifiedSession | string;
+/** The content of a verified value: a session, or the id of one. */
+type Content = VerifiedSession | string;
 
 /** Creates the functions that verify cookies, bearer tokens and records. */
 export function createVerifySession(
@@ -92,28 +92,28 @@ export function createVerifySession(
   now: () => number,
 ) {
   const { strategy, absoluteMaxAge } = settings;
-  const genuine = {
-    cookie: new VerifiedValues<Meaning>(),
-    bearer: new VerifiedValues<Meaning>(),
+  const remembered = {
+    cookie: new VerifiedValues<Content>(),
+    bearer: new VerifiedValues<Content>(),
   };
 
   function verify(
     value: string,
     source: SignedSource,
   ): Verification | Promise<Verification> {
-    const known = genuine[source].get(value);
+    const known = remembered[source].get(value);
     if (known !== undefined) return check(known, value, source);
-    return readValue(value, source).then((meaning) => {
-      if (meaning === undefined) return new Rejection("malformed", source);
-      genuine[source].add(value, meaning);
-      return check(meaning, value, source);
+    return readValue(value, source).then((content) => {
+      if (content === undefined) return new Rejection("malformed", source);
+      remembered[source].add(value, content);
+      return check(content, value, source);
     });
   }
 
   async function readValue(
     value: string,
     credentialSource: SignedSource,
-  ): Promise<Meaning | undefined> {
+  ): Promise<Content | undefined> {
     if (strategy === "cookie" && credentialSource === "cookie") {
       return await verifySessionId(value, keys);
     }
@@ -130,18 +130,18 @@ export function createVerifySession(
   }
 
   function check(
-    meaning: Meaning,
+    content: Content,
     value: string,
     source: SignedSource,
   ): Verification | Promise<Verification> {
-    const token = typeof meaning === "string" ? undefined : meaning;
+    const token = typeof content === "string" ? undefined : content;
     const reason = token && problemOf(token.payload);
     if (reason !== undefined) return new Rejection(reason, source);
     if (store === undefined) return token!;
-    const id = token === undefined ? meaning as string : token.payload.sid;
+    const id = token === undefined ? content as string : token.payload.sid;
     // Nobody could revoke the session of a token without an id.
     if (id === undefined) return new Rejection("malformed", source);
-    const judge = (found: SessionRecord | null | undefined) => {
+    const checkFound = (found: SessionRecord | null | undefined) => {
       const record = checkRecord(id, found, token?.payload.sub);
       if (typeof record === "string") return new Rejection(record, source);
       // With the strategy `cookie`, only the store knows the present claims.
@@ -154,8 +154,8 @@ export function createVerifySession(
     };
     const found = store.get(id);
     return isThenable(found)
-      ? Promise.resolve(found).then(judge)
-      : judge(found);
+      ? Promise.resolve(found).then(checkFound)
+      : checkFound(found);
   }
 
   /** Returns the record of a session, or the reason why it can't be used. */

@@ -219,7 +219,7 @@ export function rateLimitSignIn(
       }
       keys.push(...pairs);
       if (keys.length === 0) return undefined;
-      // With several names, one may be somebody else's, sent to clear it.
+      // With several names, an attacker could clear the count of one of them.
       const pair = pairs.length === 1 ? pairs[0] : undefined;
       return whenDone(counter.take(keys), (taken) => {
         if (taken.wait > 0) return secondsOf(taken.wait);

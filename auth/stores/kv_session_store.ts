@@ -41,7 +41,7 @@ export type { SessionRecord, SessionStore };
 
 /** Settings of a session store in Deno KV. */
 export interface KvSessionStoreOptions {
-  /** The database. It stays the caller's: the store never closes it. */
+  /** The database. The store never closes it. */
   readonly kv: KvDatabase;
   /** The prefix of all keys. Default `["sessions"]`. */
   readonly prefix?: KvKey;
@@ -134,8 +134,8 @@ export function createKvSessionStore(
   }
 
   /**
-   * Deletes a session of this user, whatever its version: a refresh either came
-   * before, or finds nothing.
+   * Deletes a session of this user in any version. A concurrent refresh either
+   * came before, or finds nothing.
    *
    * @returns The record, if there was one.
    */

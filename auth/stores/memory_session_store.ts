@@ -25,12 +25,12 @@ import type { SessionRecord, SessionStore } from "./session_store.ts";
 /** Settings of a memory store. */
 export interface MemorySessionStoreOptions {
   /**
-   * Maximum sessions. Beyond, the least recently used is dropped. Default
+   * Maximum sessions. Beyond that, the least recently used is dropped. Default
    * 10,000.
    */
   readonly maxSessions?: number;
   /**
-   * Maximum sessions of one user. Beyond, the user's least recently used is
+   * Maximum sessions of one user. Beyond that, the user's least recently used is
    * dropped. Keep it well below `maxSessions`, so that one user can't displace
    * the others. Default 100, or half of `maxSessions` if that is less.
    */

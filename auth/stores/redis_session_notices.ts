@@ -87,7 +87,7 @@ export class SessionNotices {
             channel,
             (message) => this.#tell(read(message)),
           );
-          // From here on, messages arrive. Earlier ones were missed.
+          // Earlier messages were missed.
           this.#tell(undefined);
           return connection;
         };

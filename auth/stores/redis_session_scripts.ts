@@ -53,8 +53,7 @@ if user then redis.call("ZREM", ARGV[1] .. "user:" .. user, ARGV[2]) end
 tell({ ARGV[2] })`);
 
 /**
- * Drops sessions of a user. Redis does nothing else meanwhile, so they are
- * limited.
+ * Drops sessions of a user, up to a limit: a script blocks Redis.
  *
  * KEYS: list. ARGV: base, user, now, limit. Returns how many were valid, and how
  * many are left.

@@ -56,7 +56,7 @@ export interface SessionStore {
     userId: string,
   ): readonly SessionRecord[] | Promise<readonly SessionRecord[]>;
   /**
-   * Calls `listener` when sessions end or change, whichever process did it: by
+   * Calls `listener` when sessions end or change in any process: by
    * `delete`, `deleteByUser` or `touch`, also if the store drops a session to
    * make room. Expiry needs no call. Without this method, the plugin asks for
    * the watched sessions twice a second.

@@ -2,39 +2,40 @@ import { GenerationMap } from "../../core/collections/generation_map.ts";
 
 /** Maximum characters that are remembered. */
 const MAX_LENGTH = 8 * 1024 * 1024;
-/** Characters that the meaning of a value counts as. */
-const MEANING_LENGTH = 200;
+/** Characters that the content of a value counts as. */
+const CONTENT_LENGTH = 200;
 /** Characters of the signature that are hashed. */
 const TAIL = 7;
 
 interface Verified<T> {
   readonly value: string;
-  readonly meaning: T;
+  readonly content: T;
 }
 
 /**
- * Remembers signed values that were genuine, so that the cookie that comes with
- * each request is verified once. They may be expired or revoked by now.
+ * Remembers verified values, so that the cookie of many requests is verified
+ * once. The values may have expired or been revoked since.
  *
- * The key is a hash of the end, which costs a quarter of a look-up by a string
- * that was just cut out of a header. Of two values with one hash, the later one
- * is remembered. Clients can't choose it: a value ends with its signature.
+ * The key is a hash of the value's end. It costs a quarter of a look-up by a
+ * string that was just cut out of a header. If two values have one hash, the
+ * later one is remembered. Clients can't choose the hash: a value ends with its
+ * signature.
  */
 export class VerifiedValues<T> {
   readonly #values = new GenerationMap<number, Verified<T>>({
     maxSize: MAX_LENGTH,
-    weigh: ({ value }) => value.length + MEANING_LENGTH,
+    weigh: ({ value }) => value.length + CONTENT_LENGTH,
   });
 
-  /** Returns the meaning of a value that was recently genuine. */
+  /** Returns the content of a recently verified value. */
   get(value: string): T | undefined {
     const found = this.#values.get(hashEnd(value));
-    return found?.value === value ? found.meaning : undefined;
+    return found?.value === value ? found.content : undefined;
   }
 
-  /** Remembers that a value is genuine. */
-  add(value: string, meaning: T): void {
-    this.#values.set(hashEnd(value), { value, meaning });
+  /** Remembers a verified value. */
+  add(value: string, content: T): void {
+    this.#values.set(hashEnd(value), { value, content });
   }
 }
 

@@ -1,10 +1,10 @@
 /**
  * Steps that read entries of Deno KV and change them.
  *
- * Deno KV has no scripts. A step reads, decides, and commits if nobody has
- * changed the entries meanwhile. If many did that at once with the same entry,
- * one of them would succeed in each round. So the steps of a process run one
- * after another, those that wait as one batch, and only processes compete.
+ * Deno KV has no scripts. A step reads, decides, and commits if the entries are
+ * unchanged. If many steps changed one entry at once, only one of them would
+ * succeed in each round. So the steps of a process run one after another, and
+ * waiting steps form a batch. Only processes compete.
  *
  * ```
  *   step, step, step ──► read all keys ──► decide in turn ──► commit ──► results
@@ -29,7 +29,7 @@ import type {
 export interface KvTable<V> {
   /** Returns the value under a key. */
   get(key: RateLimitKvKey): V | undefined;
-  /** Sets a value, which is of use for so many milliseconds. */
+  /** Sets a value that expires after some milliseconds. */
   set(key: RateLimitKvKey, value: V, ms: number): void;
 }
 

@@ -43,7 +43,7 @@ export interface SharedRateLimitOptions {
   readonly fallback?: RateLimitFallback;
   /**
    * Maximum keys that this process remembers, without a store or while it can't
-   * be reached. Beyond, the least recently used are forgotten, even those at
+   * be reached. Beyond that, the least recently used are forgotten, even those at
    * their limit. So name callers by something that they can't make up.
    * Default: 100,000.
    */

@@ -12,7 +12,7 @@ import type {
 /** Options of a {@linkcode MemoryRateLimitStore}. */
 export interface MemoryRateLimitOptions {
   /**
-   * Maximum keys of each rule, and marks. Beyond, the least recently used are
+   * Maximum keys of each rule, and marks. Beyond that, the least recently used are
    * forgotten.
    */
   readonly maxKeys: number;
