@@ -19,7 +19,6 @@ import { refusals } from "./refusals.tsx";
 import { pageScript } from "./script.ts";
 import { randomSecret } from "./secret.ts";
 import { signInRoutes } from "./sign_in.tsx";
-import { hillsideRoutes } from "./sign_in_with_hillside.tsx";
 import { signUpRoutes } from "./sign_up.tsx";
 import type { SharedStores } from "./stores.ts";
 
@@ -77,7 +76,6 @@ export function createAtlas(options: AtlasOptions): App {
       ...countryRoutes(database, cache, auth),
       ...signUpRoutes(database, auth),
       ...signInRoutes(auth),
-      ...hillsideRoutes,
       ...accountRoutes(auth),
       ...adminRoutes(database, cache),
       {

@@ -15,6 +15,7 @@ import type {
 } from "@quartet/kit/auth";
 import { traceAuthCheck, tracedFetch } from "@quartet/kit/trace";
 import type { Hillside } from "./hillside.ts";
+import { showOAuthError } from "./sign_in.tsx";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
 import type { AtlasUser } from "./user.ts";
 
@@ -57,6 +58,8 @@ export function createAuth(
         profile: (person) => rememberHillsideUser(database, person),
       }),
     ],
+    // Adds /sign-in/hillside and its callback.
+    oauthRoutes: { path: "/sign-in", onError: showOAuthError },
     signInLimiter: rateLimitSignIn(
       limits && { store: limits, name: "sign-in" },
     ),

@@ -1,8 +1,8 @@
 // Signing in and out.
 
-import type { Route } from "@quartet/kit/app";
-import { publicAction } from "@quartet/kit/auth";
-import type { AuthPlugin } from "@quartet/kit/auth";
+import type { Context, Route } from "@quartet/kit/app";
+import { getAuth, publicAction } from "@quartet/kit/auth";
+import type { AuthError, AuthPlugin } from "@quartet/kit/auth";
 import type { VNode } from "preact";
 import { html, nextPath, seeOther, withNext } from "./answer.tsx";
 import { Field, Problem } from "./fields.tsx";
@@ -50,7 +50,16 @@ export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
   ];
 }
 
-export function SignInPage(
+/** Shows the sign-in page after a failed sign-in with Hillside. */
+export function showOAuthError(error: AuthError, context: Context): Response {
+  const { problem, status } = error.code === "INVALID_CREDENTIALS"
+    ? { problem: "Hillside didn't sign you in", status: 400 }
+    : explain(error);
+  const next = getAuth(context).returnTo ?? "/";
+  return html(context, <SignInPage {...{ next, problem }} />, status);
+}
+
+function SignInPage(
   { next, email, problem }: {
     next: string;
     email?: string;
@@ -80,7 +89,9 @@ export function SignInPage(
         <button type="submit">Sign in</button>
       </form>
       <p>
-        <a href={withNext("/sign-in/hillside", next)}>Sign in with Hillside</a>
+        <a href={`/sign-in/hillside?returnTo=${encodeURIComponent(next)}`}>
+          Sign in with Hillside
+        </a>
       </p>
       <p>
         New here? <a href={withNext("/sign-up", next)}>Sign up</a>

@@ -71,7 +71,9 @@ Deno.test("A sign-in refused at Hillside shows a message, and nobody is signed i
 Deno.test("An error of Hillside shows a message without Hillside's text", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
-  const { location } = await visitor.open("/sign-in/hillside?next=/account");
+  const { location } = await visitor.open(
+    "/sign-in/hillside?returnTo=/account",
+  );
   const state = new URL(location!).searchParams.get("state")!;
   const query = new URLSearchParams({ code: "made up", state });
   const page = await visitor.open(`/sign-in/hillside/callback?${query}`);
@@ -81,7 +83,7 @@ Deno.test("An error of Hillside shows a message without Hillside's text", async 
     /role="alert">Hillside isn't available at the moment</,
   );
   // The next attempt still leads to the requested page.
-  assertMatch(page.text, /href="\/sign-in\/hillside\?next=%2Faccount"/);
+  assertMatch(page.text, /href="\/sign-in\/hillside\?returnTo=%2Faccount"/);
   assert(!page.text.includes("verification"), page.text);
   assert(!page.text.includes(state), page.text);
 });

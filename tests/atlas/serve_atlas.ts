@@ -133,7 +133,7 @@ export function createVisitor(
       }),
     async signInWithHillside(login, next = "/") {
       const { location } = await ask(
-        `/sign-in/hillside?next=${encodeURIComponent(next)}`,
+        `/sign-in/hillside?returnTo=${encodeURIComponent(next)}`,
       );
       const { code, state } = await click(location!, login);
       const query = new URLSearchParams({ code, state });
