@@ -150,6 +150,8 @@ Deno.test("Atlas in one process loads no Redis client", async () => {
       "--no-check",
       "--config",
       new URL("deno.json", ROOT).pathname,
+      "--lock",
+      new URL("deno.lock", ROOT).pathname,
       `${folder.path}/start.ts`,
     ],
     ROOT,
