@@ -67,3 +67,12 @@ Deno.test("Each page of docs/ is reached from the README", () => {
   );
   assertEquals(unknown.map(({ path }) => path), []);
 });
+
+Deno.test("docs/README.md lists each page of docs/", () => {
+  const index = pages.find(({ path }) => path === "docs/README.md")!;
+  const listed = new Set(index.links.map((link) => link.split("#")[0]));
+  const missing = pages.map(({ path }) => path)
+    .filter((path) => /^docs\/[^/]+$/.test(path) && path !== index.path)
+    .filter((path) => !listed.has(path.slice("docs/".length)));
+  assertEquals(missing, []);
+});
