@@ -62,7 +62,7 @@ export interface KvSessionStoreOptions {
 }
 
 const OPTIONS: OptionRules<KvSessionStoreOptions> = {
-  kv: required(withMethods("a database of Deno.openKv()", "atomic")),
+  kv: required(withMethods("a database from Deno.openKv()", "atomic")),
   prefix: rule("a key of Deno KV", Array.isArray),
   interval: aTimeout("seconds"),
   timeout: aTimeout("seconds"),

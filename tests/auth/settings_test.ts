@@ -127,7 +127,7 @@ Deno.test("Creating a store without a database throws", () => {
   assertThrows(
     () => createKvSessionStore({ kv: {} as never }),
     TypeError,
-    "Cannot create session store: kv must be a database of Deno.openKv(), received an object",
+    "Cannot create session store: kv must be a database from Deno.openKv(), received an object",
   );
 });
 
