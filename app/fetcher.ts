@@ -10,7 +10,7 @@ export interface Fetcher {
   drain?(): void;
   /**
    * Releases what the fetcher holds. Called on shutdown, after the last
-   * request. Response bodies may still be being sent.
+   * request. Some response bodies may not be sent yet.
    */
   close?(): void | Promise<void>;
 }

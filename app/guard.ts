@@ -6,7 +6,7 @@ import { markPersonal, markRefused } from "../core/personal.ts";
 import type { AuthRule } from "../core/route.ts";
 
 /**
- * Runs `run` for requests that a rule lets in.
+ * Runs `run` for requests that a rule allows.
  *
  * @param place The guarded place in error messages.
  */

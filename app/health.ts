@@ -19,8 +19,8 @@ export interface HealthOptions {
   /** The timeout of a check, in seconds. Default: 2. */
   readonly checkTimeout?: number;
   /**
-   * The time for which results are reused, in seconds. This limits the load
-   * that polling clients cause. Default: 1.
+   * The maximum age of reused results, in seconds. It limits the load that
+   * polling clients cause. Default: 1.
    */
   readonly maxAge?: number;
   /**

@@ -42,7 +42,7 @@ function checkPlugin(plugin: unknown, what: string): void {
     received += " without a name";
   } else if (received === "a function") {
     received +=
-      "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
+      "; call it, as in rpcPlugin({ router }), or pass it to app.use() if it is a middleware";
   }
   throw new TypeError(
     `Cannot create app: ${what} must be a plugin, such as tracePlugin(tracer), received ${received}`,

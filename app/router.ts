@@ -20,7 +20,7 @@ const NOTHING = "There is nothing at this path";
 /** The path of the viewer, which users open before it is mounted. */
 const TRACES = /^\/__app\/traces(?:\/|$)/;
 const NO_TRACES =
-  "There are no traces at this path: mount tracePlugin(tracer), or start the dev command with --trace";
+  "Nothing is traced here: mount tracePlugin(tracer), or start the dev command with --trace";
 
 /** Answers a request that no route matches. */
 export type Otherwise = () => MaybePromise<Response>;
@@ -101,7 +101,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     return errorResponse(
       405,
       "METHOD_NOT_ALLOWED",
-      `This path does not take ${method}; it takes ${list}`,
+      `This path does not allow ${method}; it allows ${list}`,
       { allow: list },
     );
   }
@@ -130,13 +130,13 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
         return errorResponse(
           400,
           "BAD_REQUEST",
-          "The path holds a percent sign that does not begin a valid UTF-8 escape",
+          "The path contains a percent sign that does not begin a valid UTF-8 escape",
         );
       }
       context.params = params;
     }
     return whenDone(endpoint.run(request, context), (response) => {
-      checkResponse(response, request, `route ${endpoint.path} must give`);
+      checkResponse(response, request, `route ${endpoint.path} must return`);
       return checkUnused(response, request, endpoint.path);
     });
   }

@@ -40,8 +40,8 @@ export interface ServeOptions {
   /** Whether SIGINT and SIGTERM shut the server down. Default: `true`. */
   readonly signals?: boolean;
   /**
-   * The time in which a shutdown still accepts requests while readiness is 503,
-   * in seconds, so that load balancers notice. Default: 0.
+   * The seconds that a shutdown still accepts requests while readiness is 503,
+   * so that load balancers notice. Default: 0.
    */
   readonly drain?: number;
   /**

@@ -22,7 +22,7 @@ import type * as real from "./mod.ts";
 import { NoopSpan, noopSpan, noopTracer, SilentTracer } from "./noop_tracer.ts";
 import type { SerializedTrace, Span, SpanData, Tracer } from "./types.ts";
 
-// The values below take the place of those that this names.
+// The values below replace the original's.
 export type * from "./mod.ts";
 export { noopSpan, noopTracer };
 

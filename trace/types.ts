@@ -133,16 +133,15 @@ export interface Span {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /**
-   * The span of the request that this one is part of: the nearest of the
-   * request layer, usually the first of the trace. Outside of a request it is
-   * the first of the trace.
+   * The span of the request: the nearest one of the layer `request`. Outside of
+   * a request, it is the first span of the trace.
    */
   readonly root: Span;
   /** Opens a span below this one. */
   child(name: string, layer: Layer, attributes?: Attributes): Span;
   /** Returns how long the span has run, in milliseconds. */
   elapsed(): number;
-  /** Sets an attribute; the last value stays. */
+  /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue): void;
   /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void;
@@ -151,9 +150,9 @@ export interface Span {
   /** Ends the span. Every later call on it does nothing. */
   end(): void;
   /**
-   * Returns a function that opens spans for work that this span has started and
-   * that may outlive it, such as work on a socket. Each is the root of a record
-   * of its own, in the same trace and with this span as its parent.
+   * Returns a function that opens spans for work that may outlive this span,
+   * such as work on a socket. Each is the root of its own record, in the same
+   * trace and with this span as its parent.
    */
   continuation(): SpanOpener;
 }
@@ -185,16 +184,21 @@ export interface ClientSpanData extends
 
 /** Opens spans and keeps the traces they form. */
 export interface Tracer {
-  /** Starts a trace and returns its root span; ending that ends the trace. */
+  /**
+   * Starts a trace and returns its root span. The end of that span ends the
+   * trace.
+   */
   startTrace(name: string, layer?: Layer, options?: TraceOptions): Span;
-  /** Opens a span below the active one, or a trace of its own without one. */
+  /**
+   * Opens a span below the active one. Without an active span, it starts a
+   * trace.
+   */
   startSpan(name: string, layer?: Layer, options?: SpanOptions): Span;
   /** Returns the span that is active in the code that calls this. */
   activeSpan(): Span | undefined;
   /**
-   * Runs `fn` with a new span as the active one. The span ends when `fn` has
-   * returned or its promise has settled; what it throws is recorded and
-   * thrown on.
+   * Runs `fn` with a new span as the active one. The span ends when `fn`
+   * returns or its promise settles. Errors are recorded and thrown on.
    */
   withSpan<T>(
     name: string,
@@ -202,13 +206,15 @@ export interface Tracer {
     fn: (span: Span) => T,
     options?: SpanOptions,
   ): T;
-  /** The stored traces, oldest first. */
+  /** Returns the stored traces, oldest first. */
   getTraces(): TraceData[];
-  /** The stored or running trace with an id; the newest if several share it. */
+  /**
+   * Returns the stored or running trace with an id, or the newest of several.
+   */
   getTrace(id: string): TraceData | undefined;
   /**
    * Calls `listener` with each event until the returned function is called.
-   * Naming the `types` it wants saves the work for the others.
+   * With `types`, it only creates these events.
    */
   subscribe(
     listener: (event: TraceEvent) => void,
@@ -217,7 +223,7 @@ export interface Tracer {
   /**
    * Adds spans of a browser to the trace with an id.
    *
-   * @returns How many spans were added; 0 if there is no such trace.
+   * @returns The number of added spans. 0 if there is no such trace.
    */
   mergeClientSpans(traceId: string, spans: readonly ClientSpanData[]): number;
 }

@@ -391,7 +391,7 @@ Deno.test("The error about a missing Response names the handler's route", async 
   assertEquals((await app.fetch(get("/7?token=hidden"))).status, 500);
   assertEquals(
     (errors[0] as Error).message,
-    "Cannot answer GET /7: route /:id must give a Response, received undefined",
+    "Cannot answer GET /7: route /:id must return a Response, received undefined",
   );
 });
 

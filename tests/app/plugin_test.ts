@@ -181,7 +181,7 @@ Deno.test("close() closes all plugins even if some fail, and reports all failure
 
 Deno.test("createApp() rejects a function as a plugin, though it has a name", () => {
   const CALL_IT =
-    "must be a plugin, such as tracePlugin(tracer), received a function; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
+    "must be a plugin, such as tracePlugin(tracer), received a function; call it, as in rpcPlugin({ router }), or pass it to app.use() if it is a middleware";
   const middleware = cacheResponse({ maxAge: 60 });
   for (
     const [create, what] of [

@@ -136,7 +136,7 @@ Deno.test("An app without tracing answers 404 where its traces would be, and how
     assertEquals(status, 404);
     assertEquals(
       JSON.parse(text).error.message,
-      "There are no traces at this path: mount tracePlugin(tracer), or start the dev command with --trace",
+      "Nothing is traced here: mount tracePlugin(tracer), or start the dev command with --trace",
     );
   }
 });
@@ -154,7 +154,7 @@ Deno.test("A method without a route is a 405 that lists the allowed methods", as
   assertEquals(headers.get("allow"), "GET, HEAD, PUT");
   assertEquals(JSON.parse(text).error, {
     code: "METHOD_NOT_ALLOWED",
-    message: "This path does not take DELETE; it takes GET, HEAD, PUT",
+    message: "This path does not allow DELETE; it allows GET, HEAD, PUT",
   });
   const { headers: others } = await ask(routes, "/c");
   assertEquals(others.get("allow"), "POST");

@@ -21,7 +21,7 @@ Deno.test("createViewerHandler() returns the page for GET, its headers for HEAD,
     ]);
     assertEquals((await refused.json()).error, {
       code: "METHOD_NOT_ALLOWED",
-      message: `The viewer takes GET, HEAD, not ${method}`,
+      message: `The viewer allows GET and HEAD, not ${method}`,
     });
   }
 });

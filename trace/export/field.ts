@@ -1,17 +1,17 @@
 import { show } from "../../core/check/show.ts";
 
 /**
- * A value inside parsed JSON that knows where it is, so that whoever finds it
- * wrong can say which one it was. The path is only put together then.
+ * A value in parsed JSON with its path, for error messages. The path is only
+ * built for an error.
  */
 export class Field {
-  /** The value; `undefined` if it is missing. */
+  /** The value. `undefined` if it is missing. */
   readonly value: unknown;
   readonly #key: string | number;
   readonly #parent: Field | undefined;
 
   /**
-   * A whole document; its parts come from `get` and `items`.
+   * A whole document. `get` and `items` return its parts.
    *
    * @param key The name of the document, such as `OTLP`.
    */
@@ -21,19 +21,19 @@ export class Field {
     this.#parent = parent;
   }
 
-  /** Whether it is absent, which `null` means too in protobuf's JSON. */
+  /** Whether it is absent. In protobuf's JSON, `null` is absent too. */
   get isAbsent(): boolean {
     return this.value === undefined || this.value === null;
   }
 
-  /** A property of its own. */
+  /** Returns an own property. */
   get(key: string): Field {
     const record = this.record();
     const own = Object.hasOwn(record, key) ? record[key] : undefined;
     return new Field(own, key, this);
   }
 
-  /** Its properties. */
+  /** Returns the properties. */
   record(): Record<string, unknown> {
     const { value } = this;
     const isRecord = typeof value === "object" && value !== null &&
@@ -41,7 +41,7 @@ export class Field {
     return this.expect("an object", isRecord);
   }
 
-  /** Its elements. */
+  /** Returns the elements. */
   items(ifAbsent?: []): Field[] {
     return this.expect<unknown[]>(
       "an array",
@@ -50,17 +50,17 @@ export class Field {
     ).map((item, i) => new Field(item, i, this));
   }
 
-  /** Its text. */
+  /** Returns the text. */
   text(ifAbsent?: ""): string {
     return this.expect("a string", typeof this.value === "string", ifAbsent);
   }
 
-  /** Its number. */
+  /** Returns the number. */
   number(): number {
     return this.expect("a finite number", Number.isFinite(this.value));
   }
 
-  /** Its text, which is one of some. */
+  /** Returns the text, which must be one of some. */
   oneOf<T extends string>(choices: readonly T[]): T {
     return this.expect(
       `one of ${choices.join(", ")}`,
@@ -68,14 +68,14 @@ export class Field {
     );
   }
 
-  /** The value if it is right; else what stands for it if it is absent. */
+  /** Returns a valid value, or the default for an absent one. */
   expect<T>(what: string, isRight: boolean, ifAbsent?: T): T {
     if (isRight) return this.value as T;
     if (ifAbsent !== undefined && this.isAbsent) return ifAbsent;
     return this.fail(what);
   }
 
-  /** Throws that something else must be here. */
+  /** Throws the error for a wrong value. */
   fail(expected: string): never {
     const [document, path] = this.#place();
     throw new TypeError(
@@ -86,7 +86,7 @@ export class Field {
     );
   }
 
-  /** The name of the document, and the path to here. */
+  /** The name of the document, and the path to the value. */
   #place(): readonly [document: string | number, path: string] {
     const key = this.#key;
     if (this.#parent === undefined) return [key, ""];

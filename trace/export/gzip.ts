@@ -1,6 +1,6 @@
 /**
- * Gzip by the platform's streams. Gzip rather than raw deflate, because its
- * checksum detects damaged files.
+ * Gzip with the platform's streams. Unlike raw deflate, it has a checksum,
+ * which detects damaged files.
  *
  * @module
  */
@@ -15,22 +15,21 @@ export async function gzip(
 }
 
 /**
- * Decompresses: until `isEnough` says so of a chunk, or to the end. The next
- * call goes on from there, and gives the whole from the start again.
+ * Decompresses to the end, or until `isEnough` accepts a chunk. The next call
+ * continues there, and returns everything from the start.
  */
 export type ReadOn = (
   isEnough: (chunk: Uint8Array) => boolean,
 ) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** A source of pieces that are there, or still to come. */
+/** A source of pieces that may still arrive. */
 export type Source<T> = Iterator<T> | AsyncIterator<T>;
 
 /**
- * Decompresses bytes as far as it is asked to, and gives up as soon as the
- * result passes `limit` bytes: a few kilobytes can be made to inflate a
- * thousandfold.
+ * Decompresses bytes on demand. It throws as soon as the result exceeds `limit`
+ * bytes, because a few kilobytes can inflate a thousandfold.
  *
- * @param pieces The bytes in pieces. Each is decompressed as a whole.
+ * @param pieces The bytes in pieces. Each piece is decompressed as a whole.
  */
 export function startGunzip(
   pieces: Source<Uint8Array<ArrayBuffer>>,

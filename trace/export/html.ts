@@ -13,23 +13,22 @@ const START = '<script type="application/json" id="trace-data" data-encoding="';
 const REST = /[a-z]+">[^<]*<\/script>/y;
 
 /**
- * Characters that the element must escape: `<`, which could close the
- * element or open a comment; `>` and `&`, so that it is safe in XHTML too; the
- * line separators, which old scripts take for line ends; and halves of
- * surrogate pairs, which a file in UTF-8 can't hold. In JSON all of them occur
- * inside strings only, where an escape means the same.
+ * Characters that the element must escape. `<` could close the element or open
+ * a comment. `>` and `&` matter in XHTML. Old scripts treat line separators as
+ * line ends. UTF-8 can't represent halves of surrogate pairs. In JSON, all of
+ * them occur only in strings, where an escape means the same.
  */
 const UNSAFE = /[<>&\u2028\u2029\p{Surrogate}]/gu;
 
-/** Base64, and space that it may be wrapped with. */
+/** Base64, with optional white space. */
 const BASE64 = /^[A-Za-z\d+/=\s]*$/;
 
 /**
- * Puts traces into the viewer's page, in place of those that are there. No
- * recorded string can end the data block, whatever it holds.
+ * Inserts traces into the viewer's page, and replaces those in it. No recorded
+ * string can end the data block.
  *
- * @param html The page. It has exactly one
- * `<script type="application/json" id="trace-data" data-encoding="none"></script>`.
+ * @param html The page, with exactly one `<script type="application/json"
+ * id="trace-data" data-encoding="none"></script>`.
  * @param block The traces and how they are encoded.
  * @returns The page with the traces in it.
  * @throws {TypeError} If the page isn't the viewer's, or `packed` text isn't

@@ -1,29 +1,32 @@
-/** A stretch of time, and the stretch it is part of. */
+/** A range of time, and its parent. */
 export interface LaneSpan {
   readonly start: number;
   readonly end: number;
-  /** The place of its parent in the list, or -1. */
+  /** The index of its parent in the list, or -1. */
   readonly parent: number;
 }
 
-/** Spans on one lane that are open, each inside the one before it. */
+/** The open spans of a lane, each inside the one before it. */
 interface Lane {
   readonly number: number;
   readonly open: number[];
-  /** When the outermost of them ends; until then nothing else goes beside. */
+  /**
+   * The end of the outermost one. Until then, the lane takes only its
+   * descendants.
+   */
   busyUntil: number;
 }
 
 /**
- * Assigns a lane to each span, so that any two spans of a lane are nested or
- * apart. A span goes on its parent's lane, inside it, if no sibling is in the
- * way, and else on the lane that has been free for longest.
+ * Assigns a lane to each span, so that two spans of a lane are nested or don't
+ * overlap. A span uses its parent's lane if no sibling overlaps it, or else the
+ * lane that has been free for longest.
  *
- * @returns The lane of each span, from 0, in the order given.
+ * @returns The lane of each span, from 0, in the given order.
  */
 export function assignLanes(spans: readonly LaneSpan[]): number[] {
   let laneCount = 0;
-  // By when they are free, the first to be so in front.
+  // Sorted by the time at which they become free.
   const queue: Lane[] = [];
   const laneOf = new Map<number, Lane>();
   const order = spans.map((_, i) => i).sort((a, b) => {
@@ -51,7 +54,7 @@ export function assignLanes(spans: readonly LaneSpan[]): number[] {
   return spans.map((_, i) => laneOf.get(i)?.number ?? 0);
 }
 
-/** Whether nothing is open on the lane inside of the span's parent. */
+/** Whether no sibling is open on the parent's lane. */
 function fitsInside(
   span: LaneSpan,
   lane: Lane,

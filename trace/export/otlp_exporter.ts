@@ -205,7 +205,7 @@ class BatchExporter implements OTLPExporter {
       this.#counts.add("queueFull", 1);
       this.#sender.report(
         "queue",
-        "more traces end than are taken; some are dropped",
+        "more traces end than the collector accepts; some are dropped",
       );
       return;
     }

@@ -32,7 +32,7 @@ export function totalLength(intervals: readonly Interval[]): number {
 }
 
 /**
- * Returns the intervals in which a span ran and no child that it waits for did.
+ * Returns the intervals when a span ran and waited for no child.
  *
  * @param children In order of their start.
  */

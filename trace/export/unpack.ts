@@ -47,7 +47,7 @@ export interface OpenedTraces extends PackedTraces {
   complete(): Promise<void>;
 }
 
-/** A text in pieces, some of which may still arrive. */
+/** A text in pieces. Some may still arrive. */
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
 /**

@@ -29,13 +29,13 @@ import { createSampler } from "./sampling.ts";
 import { keepTracestate, parseTraceparent } from "./trace_context.ts";
 
 /**
- * Creates the middleware that gives each request a trace. It must be the
- * outermost one; an app puts it there by itself.
+ * Creates the middleware that traces requests. It must be the outermost one.
+ * The kit's apps and adapters move it there.
  *
  * It continues the trace of a valid `traceparent` header. The response has the
- * trace id in `X-App-Trace-Id` and the time in `Server-Timing`, which for an
- * HTML page also names the trace to the page's script. A response that shared
- * caches may store gets neither header.
+ * trace id in `X-App-Trace-Id` and its duration in `Server-Timing`. For an HTML
+ * page, `Server-Timing` also names the trace to the page's script. A response
+ * for shared caches gets neither header.
  *
  * The trace ends when the response has been sent, including its body, if the
  * host has `info.completed`, as `Deno.serve` does.

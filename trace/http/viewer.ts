@@ -57,7 +57,7 @@ export function createViewerHandler(
     return errorResponse(
       405,
       "METHOD_NOT_ALLOWED",
-      `The viewer takes GET, HEAD, not ${request.method}`,
+      `The viewer allows GET and HEAD, not ${request.method}`,
       { allow: "GET, HEAD" },
     );
   };

@@ -3,7 +3,7 @@ import { toHex } from "../../core/bytes/hex.ts";
 /** Fills an array with random bytes, as `crypto.getRandomValues` does. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
 
-/** Makes identifiers from one source of randomness. */
+/** Creates ids from one source of randomness. */
 export interface IdGenerator {
   /** 32 lower-case hex digits, never all zero. */
   traceId(): string;
@@ -13,14 +13,15 @@ export interface IdGenerator {
 
 const ZEROS = "0".repeat(32);
 
-/** Random bytes are fetched this many at a time: a call costs more than they. */
+/**
+ * The number of random bytes for each call, which costs more than the bytes.
+ */
 const POOL_SIZE = 4096;
 
 /**
- * Makes a generator of ids as W3C Trace Context §3.2.2.3 and §3.2.2.4 define
- * them.
+ * Creates a generator of ids (W3C Trace Context §3.2.2.3 and §3.2.2.4).
  *
- * @param random Where randomness comes from. Default: the system.
+ * @param random The source of randomness. Default: the system's.
  */
 export function createIdGenerator(
   random: RandomSource = (bytes) => crypto.getRandomValues(bytes),

@@ -35,8 +35,8 @@ export interface ComparedRow {
 type Pair = readonly [a: Unit | undefined, b: Unit | undefined];
 
 /**
- * Lists the rows of a comparison, depth first. Under the same parent, spans of
- * the second trace alone follow those of the first.
+ * Lists the rows of a comparison, depth first. Under the same parent, spans
+ * that only the second trace has come last.
  */
 export function compareTrees(
   a: TraceTree,

@@ -44,7 +44,7 @@ export interface TraceTree {
   readonly end: number;
 }
 
-/** Returns the intervals in which a span ran and waited for no child. */
+/** Returns the intervals when a span ran and waited for no child. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
   return selfSegments(span, children.map(spanOf));
 }
