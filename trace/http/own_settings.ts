@@ -10,7 +10,7 @@
 
 import type { RequestScope } from "../../core/request_scope.ts";
 import { SpanImpl } from "../record/span.ts";
-import { TracerImpl } from "../record/tracer.ts";
+import { settingsOf } from "../record/trace_settings.ts";
 import type { Attributes, Span, Tracer } from "../types.ts";
 
 const deferring = new WeakSet<Tracer>();
@@ -54,7 +54,7 @@ export function adjustTrace(
   tracer: Tracer,
   attributes: Attributes,
 ): void {
-  if (tracer instanceof TracerImpl) root.trace.follow(tracer.settings);
+  root.trace.follow(settingsOf.get(tracer) ?? {});
   for (const [key, value] of Object.entries(attributes)) {
     root.setAttribute(key, value);
   }

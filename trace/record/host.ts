@@ -17,16 +17,7 @@ import type {
 } from "../types.ts";
 import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
-
-/** The part of a tracer's options that each of its traces follows. */
-export interface TraceSettings {
-  /** Maximum spans of a trace. */
-  readonly maxSpansPerTrace: number;
-  /** Shorter traces aren't stored, in milliseconds. */
-  readonly minDurationMs: number;
-  /** Whether spans of a layer are recorded. */
-  records(layer: Layer): boolean;
-}
+import type { TraceSettings } from "./trace_settings.ts";
 
 /** The tracer, as its traces see it. */
 export interface TraceHost extends TraceSettings {

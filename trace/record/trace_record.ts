@@ -8,7 +8,8 @@ import {
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
-import type { SpanTrace, TraceHost, TraceSettings } from "./host.ts";
+import type { SpanTrace, TraceHost } from "./host.ts";
+import type { TraceSettings } from "./trace_settings.ts";
 import type {
   Attributes,
   ClientSpanData,

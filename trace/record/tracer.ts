@@ -32,7 +32,8 @@ import { RingBuffer } from "./ring_buffer.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toSpanData, toTraceData } from "./trace_data.ts";
-import type { TraceHost, TraceSettings } from "./host.ts";
+import type { TraceHost } from "./host.ts";
+import { settingsOf, type TraceSettings } from "./trace_settings.ts";
 import { TraceRecord } from "./trace_record.ts";
 
 /** Options of a tracer. */
@@ -113,14 +114,18 @@ export class TracerImpl implements Tracer {
     };
     this.#stored = new RingBuffer(maxTraces);
     this.#origin = new TimeOrigin(clock);
-    this.#host = {
-      clock,
-      ids: random === undefined ? systemIds : createIdGenerator(random),
+    const own: TraceSettings = {
       maxSpansPerTrace,
       minDurationMs,
       records: layers === undefined
         ? () => true
         : (layer) => layers.includes(layer),
+    };
+    settingsOf.set(this, own);
+    this.#host = {
+      ...own,
+      clock,
+      ids: random === undefined ? systemIds : createIdGenerator(random),
       startTrace: (name, layer, options) =>
         this.startTrace(name, layer, options),
       onSpanStart: onSpan("span:start"),
@@ -144,12 +149,6 @@ export class TracerImpl implements Tracer {
         }
       },
     };
-  }
-
-  /** @internal The settings that each trace follows. */
-  get settings(): TraceSettings {
-    const { maxSpansPerTrace, minDurationMs, records } = this.#host;
-    return { maxSpansPerTrace, minDurationMs, records };
   }
 
   /**
