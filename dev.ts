@@ -7,6 +7,13 @@
  * deno run -A --watch jsr:@quartet/kit@^0.1/dev main.ts --trace
  * ```
  *
+ * On Node and Bun, run the file of the installed package:
+ *
+ * ```sh
+ * node --watch node_modules/@quartet/kit/dev.js main.ts --trace
+ * bun --watch node_modules/@quartet/kit/dev.js main.ts --trace
+ * ```
+ *
  * `main.ts` default-exports an app, or any object with a `fetch` method:
  *
  * ```ts
@@ -20,23 +27,20 @@
  * @module
  */
 
+import { realpathSync } from "node:fs";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { printable } from "./core/redact/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { DevError } from "./dev/dev_error.ts";
 import { runDev } from "./dev/run.ts";
 
-if (!("Deno" in globalThis)) {
-  throw new TypeError(
-    "Cannot run the dev command: it needs Deno, received another runtime; mount tracePlugin() to see traces there",
-  );
-}
-
 /**
- * Runs the dev command until it is interrupted.
+ * Runs the dev command until SIGINT or SIGTERM.
  *
- * @param args The command line, without the name of the program.
- * @returns The exit code: 0 after a clean shutdown, 1 if the app could not be
- * started, 2 if the command line was wrong.
+ * @param args The arguments, without the name of the program.
+ * @returns The exit code: 0 after a clean shutdown, 1 if the app couldn't be
+ * started, 2 if an argument is wrong.
  */
 export async function dev(args: readonly string[]): Promise<number> {
   try {
@@ -55,7 +59,13 @@ export async function dev(args: readonly string[]): Promise<number> {
   }
 }
 
-if (import.meta.main) {
-  // An app may have left timers or connections behind; the command is done.
-  Deno.exit(await dev(Deno.args));
+// Node 22 has no `import.meta.main`.
+const [, program] = process.argv;
+if (
+  import.meta.main ??
+    (program !== undefined &&
+      import.meta.url === pathToFileURL(realpathSync(program)).href)
+) {
+  // Open timers or connections of the app would keep the process alive.
+  process.exit(await dev(process.argv.slice(2)));
 }

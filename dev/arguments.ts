@@ -1,21 +1,21 @@
 import { parseArgs } from "node:util";
 import { DevError } from "./dev_error.ts";
 
-/** Options of the dev command. */
+/** Arguments of the dev command. */
 export interface DevOptions {
-  /** The file that default-exports the app. */
+  /** Path of the file that default-exports the app. */
   readonly entry: string;
-  /** The address to listen on. */
+  /** Address to listen on. */
   readonly host: string;
-  /** The port to listen on; without one, 8000 or the next free one. */
+  /** Port to listen on. `undefined`: 8000, or the next free one. */
   readonly port: number | undefined;
   /** Whether to trace requests. */
   readonly trace: boolean;
-  /** The file to write the traces to on exit. */
+  /** HTML file to write the traces to on exit. */
   readonly exportFile: string | undefined;
   /** Whether to open the app in a browser. */
   readonly open: boolean;
-  /** Whether to print the usage and nothing else. */
+  /** Whether to print the usage, and serve nothing. */
   readonly help: boolean;
 }
 
@@ -38,11 +38,12 @@ Options:
 /**
  * Reads the command line of the dev command.
  *
- * @throws {DevError} If it is wrong, with exit code 2.
+ * @throws {DevError} If an argument is missing, unknown or wrong. Its exit code
+ * is 2.
  */
 export function parseArguments(args: readonly string[]): DevOptions {
   if (args.includes("--watch")) {
-    throw wrong("--watch goes before the file: deno run -A --watch …");
+    throw wrong(`--watch goes before the file: ${runtimeCommand()} --watch …`);
   }
   // npm writes `deno task dev -- --trace`, and the dashes are passed on.
   const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
@@ -50,13 +51,15 @@ export function parseArguments(args: readonly string[]): DevOptions {
   const { host = "127.0.0.1", port, export: exportFile } = values;
   const [entry, ...rest] = positionals;
   if (entry === undefined && !help) {
-    throw wrong("Missing ENTRY, the file that default-exports the app");
+    throw wrong(
+      "Missing ENTRY: name the file that default-exports the app, such as main.ts",
+    );
   }
   if (rest.length > 0) {
-    throw wrong(`One ENTRY is enough; received also: ${rest.join(" ")}`);
+    throw wrong(`ENTRY must be one file; leave out ${rest.join(" ")}`);
   }
   if (exportFile !== undefined && !trace) {
-    throw wrong("--export needs --trace: there are no traces without");
+    throw wrong("--export needs --trace: add --trace");
   }
   if (exportFile !== undefined && !/\.html?$/i.test(exportFile)) {
     const received = JSON.stringify(exportFile);
@@ -73,6 +76,11 @@ export function parseArguments(args: readonly string[]): DevOptions {
     open,
     help,
   };
+}
+
+function runtimeCommand(): string {
+  if ("Deno" in globalThis) return "deno run -A";
+  return "Bun" in globalThis ? "bun" : "node";
 }
 
 function wrong(message: string): DevError {

@@ -1,30 +1,27 @@
+import { realpath, stat } from "node:fs/promises";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { type Fetcher, isFetcher } from "../app/fetcher.ts";
 import { kindOf } from "../core/check/show.ts";
 import { trimEnd } from "../core/trim_end.ts";
+import { nodeUtil } from "../core/runtime/node_builtins.ts";
 import { DevError } from "./dev_error.ts";
-
-/**
- * An `import()` that `deno publish` doesn't see. It would warn that it can't
- * rewrite the URL for JSR, but the URL of a user's file needs no rewriting.
- */
-const importModule = new Function("url", "return import(url)") as (
-  url: string,
-) => Promise<{ default?: unknown }>;
+import { importModule } from "./import_module.ts";
+import { isPortInUse } from "./server.ts";
 
 /**
  * Imports the file that default-exports the app.
  *
- * @throws {DevError} If there is no such file, if it throws, or if its default
- * export has no `fetch` method.
+ * @throws {DevError} If the file doesn't exist, throws, or has no default export
+ * with a `fetch` method.
  */
 export async function loadEntry(entry: string): Promise<Fetcher> {
   const path = await findFile(entry);
   const { default: app } = await importModule(pathToFileURL(path).href)
     .catch((error) => {
-      const isServing = error instanceof Deno.errors.AddrInUse;
-      const advice = isServing ? `; ${ADVICE}` : "";
-      throw new DevError(`Cannot load ${entry}: ${oneLine(error)}${advice}`);
+      throw new DevError(
+        `Cannot load ${entry}: ${oneLine(error)}${adviceOn(error)}`,
+      );
     });
   if (isFetcher(app)) return app;
   throw new DevError(
@@ -37,19 +34,27 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
 async function findFile(entry: string): Promise<string> {
   let problem: string;
   try {
-    const path = await Deno.realPath(entry);
-    if ((await Deno.stat(path)).isFile) return path;
+    const path = await realpath(entry);
+    if ((await stat(path)).isFile()) return path;
     problem = "it is not a file";
   } catch (error) {
-    const isMissing = error instanceof Deno.errors.NotFound ||
-      error instanceof Deno.errors.NotADirectory;
-    problem = isMissing ? "there is no such file" : (error as Error).message;
+    const { code, message } = error as Error & { code?: string };
+    problem = code === "ENOENT" || code === "ENOTDIR"
+      ? "there is no such file; paths start at the current folder"
+      : message;
   }
   throw new DevError(`Cannot load ${entry}: ${problem}`);
 }
 
 const ADVICE =
   "instead of calling Deno.serve(handler), export default { fetch: handler }";
+
+function adviceOn(error: unknown): string {
+  if (isPortInUse(error)) return `; ${ADVICE}`;
+  return Object(error).code === "ERR_UNKNOWN_FILE_EXTENSION"
+    ? "; Node runs TypeScript since 22.18"
+    : "";
+}
 
 function describe(value: unknown): string {
   if (value === undefined) return `no default export; ${ADVICE}`;
@@ -60,22 +65,27 @@ function describe(value: unknown): string {
   return kind === "an object" ? "an object without one" : kind;
 }
 
-/** Matches a place in a file at the end of a stack's line. */
-const POSITION = /:\d+:\d+\)?$/;
+/** Matches line and column at the end of a stack's line. */
+const POSITION = /:\d+:\d+$/;
 
-/** Returns the place in a file that a stack's line names, if any. */
+/** Returns the file URL in a stack's line, with line and column, if any. */
 function placeOf(line: string): string | undefined {
-  const text = line.trimEnd();
-  const start = text.lastIndexOf("file://");
-  if (start === -1 || !POSITION.test(text)) return undefined;
-  return trimEnd(text.slice(start), ")");
+  const text = trimEnd(line.trimEnd(), ")");
+  if (!POSITION.test(text)) return undefined;
+  const url = text.lastIndexOf("file://");
+  if (url !== -1) return text.slice(url);
+  // Bun has paths.
+  const path = Math.max(text.lastIndexOf("(/"), text.lastIndexOf(" /"));
+  return path === -1 ? undefined : `file://${text.slice(path + 1)}`;
 }
 
-/** Describes a thrown value, with the place of its stack's first frame in a file. */
+/** Describes a thrown value, with the first file in its stack. */
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) {
     // Not `String()`, which fails for objects without a prototype.
-    const text = Deno.inspect(error, { breakLength: Infinity });
+    const text = typeof error === "string"
+      ? JSON.stringify(error)
+      : nodeUtil().inspect(error, { breakLength: Infinity });
     return `it threw ${firstLine(text)}`;
   }
   const message = firstLine(error.message);
@@ -93,5 +103,5 @@ function firstLine(text: string): string {
 }
 
 function relative(url: string): string {
-  return url.replace(`${pathToFileURL(Deno.cwd()).href}/`, "");
+  return url.replace(`${pathToFileURL(process.cwd()).href}/`, "");
 }

@@ -1,21 +1,20 @@
-/** The program of each system that opens a URL. */
-const OPENERS: Readonly<Partial<Record<typeof Deno.build.os, string[]>>> = {
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
+
+/** The program that opens a URL, by platform. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ["open"],
-  windows: ["cmd", "/c", "start", ""],
+  win32: ["cmd", "/c", "start", ""],
 };
 
 /** Opens a URL in the system's browser, or prints why it can't. */
 export async function openInBrowser(url: string): Promise<void> {
-  const [program, ...args] = OPENERS[Deno.build.os] ?? ["xdg-open"];
+  const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
   try {
-    const { success } = await new Deno.Command(program!, {
-      args: [...args, url],
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    if (!success) throw new Error(`${program} failed`);
+    await promisify(execFile)(program!, [...args, url]);
   } catch (error) {
-    console.error(`Cannot open a browser: ${(error as Error).message}`);
+    const [reason] = (error as Error).message.split("\n");
+    console.error(`Cannot open a browser: ${reason}`);
   }
 }

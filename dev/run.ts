@@ -4,16 +4,20 @@ import { noteDevCommand } from "../core/runtime/dev_command.ts";
 import { checkResponse } from "../core/http/is_response.ts";
 import { serverURL } from "../app/server_url.ts";
 import type { Plugin } from "../core/plugin.ts";
-import { serve, type Server } from "../app/serve.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";
 import { openInBrowser } from "./open_in_browser.ts";
+import {
+  type DevApp,
+  type DevServer,
+  isPortInUse,
+  startServer,
+} from "./server.ts";
+import { onFirstSignal } from "./signals.ts";
 
 const DEFAULT_PORT = 8000;
-/** How long an open stream may hold up Ctrl-C, in seconds. */
-const SHUTDOWN_TIMEOUT = 1;
-/** How many ports to try, beginning with the default. */
+/** Number of ports to try, beginning with the default. */
 const PORTS_TO_TRY = 100;
 
 /**
@@ -29,7 +33,9 @@ export async function runDev(options: DevOptions): Promise<void> {
     : undefined;
   const entry = await loadEntry(options.entry);
   const app = mount(entry, options.entry, tracing?.plugin);
-  const server = listen(app, options);
+  const server = await listen(app, options);
+  // `finished` reports what `shutdown()` does.
+  const settled = onFirstSignal(() => server.shutdown().catch(() => {}));
 
   const url = serverURL(server.address);
   console.log(`Listening on ${url}`);
@@ -40,6 +46,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   } finally {
     // Also if the app fails to close. Otherwise the traces would be lost.
     await tracing?.close();
+    await settled();
   }
 }
 
@@ -48,7 +55,7 @@ function mount(
   entry: Fetcher,
   name: string,
   trace: Plugin | undefined,
-): Fetcher {
+): DevApp {
   const host = createApp(trace === undefined ? {} : { trace });
   host.use(async (request, { info }) =>
     checkResponse(
@@ -65,23 +72,22 @@ function mount(
   };
 }
 
-function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
+async function listen(
+  app: DevApp,
+  { host, port, entry }: DevOptions,
+): Promise<DevServer> {
   const tries = port === undefined ? PORTS_TO_TRY : 1;
   const first = port ?? DEFAULT_PORT;
   for (let next = first; next < first + tries; next++) {
     try {
-      const server = serve(fetcher, {
-        hostname: host,
-        port: next,
-        shutdownTimeout: SHUTDOWN_TIMEOUT,
-        onListen: () => {},
-      });
+      const options = { hostname: host, port: next, entry };
+      const server = await startServer(app, options);
       if (next !== first) {
         console.log(`Port ${first} is in use, so this is port ${next}`);
       }
       return server;
     } catch (error) {
-      if (error instanceof Deno.errors.AddrInUse) continue;
+      if (isPortInUse(error)) continue;
       throw new DevError(
         `Cannot listen on ${host}:${next}: ${(error as Error).message}`,
       );
@@ -89,7 +95,9 @@ function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
   }
   throw new DevError(
     port === undefined
-      ? `Cannot listen: ports ${first} to ${first + tries - 1} are in use`
-      : `Cannot listen on port ${port}: it is in use`,
+      ? `Cannot listen: ports ${first} to ${
+        first + tries - 1
+      } are in use; choose one with --port`
+      : `Cannot listen on port ${port}: it is in use; choose another one, or leave --port out`,
   );
 }

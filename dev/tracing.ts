@@ -5,6 +5,7 @@
  * @module
  */
 
+import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
 import { setTracer } from "../trace/record/context.ts";
@@ -44,7 +45,7 @@ export async function startTracing(
     async close() {
       reporter.close();
       if (exportFile === undefined) return;
-      await Deno.writeTextFile(exportFile, await exportTracesHTML(tracer));
+      await writeFile(exportFile, await exportTracesHTML(tracer));
       const { length } = tracer.getTraces();
       const traces = length === 1 ? "1 trace" : `${length} traces`;
       console.log(`Wrote ${traces} to ${exportFile}`);
@@ -54,9 +55,10 @@ export async function startTracing(
 
 async function checkWritable(path: string): Promise<void> {
   try {
-    const isNew = await Deno.lstat(path).then(() => false, () => true);
-    (await Deno.open(path, { create: true, write: true })).close();
-    if (isNew) await Deno.remove(path);
+    const isNew = await lstat(path).then(() => false, () => true);
+    // Appending nothing leaves an existing file as it is.
+    await appendFile(path, "");
+    if (isNew) await rm(path);
   } catch (error) {
     const [reason] = (error as Error).message.split("\n");
     throw new DevError(`Cannot write ${path}: ${reason}`);

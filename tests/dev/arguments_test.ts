@@ -15,12 +15,18 @@ for (const args of [["--help"], ["-h"], ["main.ts", "--help"]]) {
 
 for (
   const [args, message] of [
-    [[], "Missing ENTRY, the file that default-exports the app"],
-    [["--trace"], "Missing ENTRY, the file that default-exports the app"],
+    [
+      [],
+      "Missing ENTRY: name the file that default-exports the app, such as main.ts",
+    ],
+    [
+      ["--trace"],
+      "Missing ENTRY: name the file that default-exports the app, such as main.ts",
+    ],
     [["a.ts", "--nope"], "Unknown option '--nope'"],
     [["a.ts", "-x"], "Unknown option '-x'"],
     [["a.ts", "--no-trace"], "Unknown option '--no-trace'"],
-    [["a.ts", "b.ts", "c"], "One ENTRY is enough; received also: b.ts c"],
+    [["a.ts", "b.ts", "c"], "ENTRY must be one file; leave out b.ts c"],
     [["a.ts", "--trace=yes"], "Option '--trace' does not take an argument"],
     [["a.ts", "--port"], "Option '--port <value>' argument missing"],
     [["a.ts", "--port", "-1"], "Option '--port' argument is ambiguous"],
@@ -46,7 +52,7 @@ for (
     ],
     [
       ["a.ts", "--export", "a.html"],
-      "--export needs --trace: there are no traces without",
+      "--export needs --trace: add --trace",
     ],
     [
       ["a.ts", "--trace", "--export", "a.json"],
@@ -83,6 +89,6 @@ Deno.test("dev() returns its exit code to programs", async () => {
   assertEquals(printed[0], "error: Unknown option '--nope'");
   assertEquals(
     printed.at(-1),
-    "error: Cannot load nothing_here.ts: there is no such file",
+    "error: Cannot load nothing_here.ts: there is no such file; paths start at the current folder",
   );
 });

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { addressOf, makeFolder, runDev, startDev } from "./dev_command.ts";
 
+const MISSING = "there is no such file; paths start at the current folder";
 const MUST = "it must default-export an app or an object with a fetch method";
 
 for (
@@ -132,8 +133,8 @@ Deno.test("An entry that isn't a file is reported in one line with exit code 1",
   await folder.write("a.ts", "");
   for (
     const [entry, reason] of [
-      ["none.ts", "there is no such file"],
-      ["a.ts/b.ts", "there is no such file"],
+      ["none.ts", MISSING],
+      ["a.ts/b.ts", MISSING],
       [".", "it is not a file"],
     ] as const
   ) {

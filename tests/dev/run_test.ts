@@ -102,7 +102,8 @@ Deno.test("dev --port reports in one line that a port is in use", async () => {
   assertEquals(outcome, {
     code: 1,
     stdout: "",
-    stderr: `error: Cannot listen on port ${port}: it is in use\n`,
+    stderr:
+      `error: Cannot listen on port ${port}: it is in use; choose another one, or leave --port out\n`,
   });
 });
 

@@ -13,10 +13,12 @@ import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
+import { failDev, runDev } from "./drive_dev.ts";
 import { driveServer } from "./drive_server.ts";
 import { packForNpm } from "./pack.ts";
 import { versionsOf } from "./pins.ts";
 import { createProject } from "./project.ts";
+import type { Project } from "./project.ts";
 import { serveRegistry } from "./registry.ts";
 import { runSuites } from "./run_suites.ts";
 import { getRuntimes } from "./runtimes.ts";
@@ -79,11 +81,6 @@ const CONSUMERS = [
   "needs_deno",
 ];
 
-interface Project {
-  readonly folder: string;
-  readonly program: string;
-}
-
 const projects = new Map<string, Project>();
 
 Deno.test.beforeAll(async () => {
@@ -133,7 +130,7 @@ async function printedBy(
 
 for (const { name, main } of RUNTIMES) {
   Deno.test(
-    `Each entry point can be imported on ${name}, and dev reports that it needs Deno`,
+    `Each entry point can be imported on ${name}`,
     testOptions,
     async () => {
       const { exports } = JSON.parse(
@@ -147,17 +144,27 @@ for (const { name, main } of RUNTIMES) {
         "entry_points",
         ...entries,
       );
-      const dev = "@quartet/kit/dev";
-      assertMatch(
-        String(found[dev]),
-        /^Cannot run the dev command: it needs Deno/,
-      );
-      for (const entry of entries.filter((it) => it !== dev)) {
+      for (const entry of entries) {
         const here = Object.keys(await import(import.meta.resolve(entry)))
           .sort();
         assertEquals(found[entry], here, entry);
       }
     },
+  );
+
+  for (const flags of [[], ["--watch"]]) {
+    const command = ["dev", ...flags].join(" ");
+    Deno.test(
+      `${command} traces an app on ${name}, and on SIGTERM writes --export and ends`,
+      testOptions,
+      () => runDev(projects.get(name)!, flags),
+    );
+  }
+
+  Deno.test(
+    `dev on ${name} reports an entry that throws, and a port in use`,
+    testOptions,
+    () => failDev(projects.get(name)!),
   );
 
   Deno.test(
@@ -189,8 +196,8 @@ for (const { name, main } of RUNTIMES) {
       const project = projects.get(name)!;
       await using server = await startServer(
         project.program,
-        consumer(project, main),
         project.folder,
+        consumer(project, main),
       );
       await driveServer(server);
       assertEquals(await server.stop(), 0, server.printed);
@@ -206,8 +213,8 @@ Deno.test(
     const project = projects.get("Bun")!;
     await using server = await startServer(
       project.program,
-      consumer(project, "bun_plain"),
       project.folder,
+      consumer(project, "bun_plain"),
     );
     await driveBun(server);
     await server.stop();

@@ -8,6 +8,12 @@ export type Dependencies = Readonly<Record<string, string>>;
 /** Program that installs a project's packages. */
 export type Installer = "npm" | "bun";
 
+/** A project that has the package, and the runtime to use. */
+export interface Project {
+  readonly folder: string;
+  readonly program: string;
+}
+
 /**
  * Installs the package into an empty project, with `.npmrc` and `package.json`
  * as `npx jsr add @quartet/kit` writes them.

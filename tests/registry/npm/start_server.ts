@@ -7,14 +7,14 @@ export interface RunningServer extends AsyncDisposable {
   stop(): Promise<number>;
 }
 
-/** Starts a program and waits until it prints its port. */
+/** Starts a program and waits until it prints its port or address. */
 export async function startServer(
   program: string,
-  file: string,
   cwd: string,
+  ...args: string[]
 ): Promise<RunningServer> {
   const process = new Deno.Command(program, {
-    args: [file],
+    args,
     cwd,
     env: { NO_COLOR: "1", NODE_ENV: "development" },
     stdin: "null",
@@ -26,7 +26,8 @@ export async function startServer(
   const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       printed += text;
-      const port = /Listening on (\d+)/.exec(printed)?.[1];
+      const port = /Listening on (?:http:\/\/127\.0\.0\.1:)?(\d+)/.exec(printed)
+        ?.[1];
       if (port !== undefined) listening.resolve(port);
     }
   };

@@ -1,0 +1,130 @@
+/**
+ * Serves an app with `node:http`. WebSockets need the package `ws` among the
+ * app's dependencies.
+ *
+ * @module
+ */
+
+import { once } from "node:events";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { pathToFileURL } from "node:url";
+import { nodeRequest } from "../app/adapters/node_upgrade.ts";
+import { toNode } from "../app/adapters/to_node.ts";
+import { settlesWithin } from "../core/runtime/timeouts.ts";
+import { importModule } from "./import_module.ts";
+import {
+  type DevApp,
+  type DevServer,
+  type DevServerOptions,
+  SHUTDOWN_TIMEOUT,
+} from "./server.ts";
+
+/** Listens with Node's server. */
+export async function startNodeServer(
+  app: DevApp,
+  { hostname, port, entry }: DevServerOptions,
+): Promise<DevServer> {
+  const webSocketServer = await createWebSocketServer(entry);
+  const node = toNode(app, webSocketServer && { webSocketServer });
+  const server = createServer((incoming, outgoing) => {
+    // An error here is a lost connection. The host answers those of the app.
+    answer(node.fetch, incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  server.on("upgrade", node.upgrade);
+  server.listen(port, hostname);
+  await once(server, "listening");
+  const { promise: finished, resolve } = Promise.withResolvers<void>();
+
+  async function stop(): Promise<void> {
+    const closed = once(server, "close");
+    server.close();
+    try {
+      await app.close();
+    } finally {
+      if (!await settlesWithin(closed, SHUTDOWN_TIMEOUT * 1_000)) {
+        server.closeAllConnections();
+      }
+    }
+  }
+  const { port: actual } = server.address() as AddressInfo;
+  return {
+    address: { transport: "tcp", hostname, port: actual },
+    finished,
+    shutdown() {
+      resolve(stop());
+      return finished;
+    },
+  };
+}
+
+async function answer(
+  fetch: ReturnType<typeof toNode>["fetch"],
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const request = toRequest(incoming, outgoing);
+  const response = request === undefined
+    ? new Response(null, { status: 400 })
+    : await fetch(request, { incoming, outgoing });
+  outgoing.statusCode = response.status;
+  outgoing.statusMessage = response.statusText;
+  outgoing.setHeaders(response.headers);
+  if (response.body === null || incoming.method === "HEAD") {
+    await response.body?.cancel();
+    outgoing.end();
+  } else {
+    outgoing.flushHeaders();
+    // deno-lint-ignore no-explicit-any -- Node has a type of its own for streams
+    await pipeline(Readable.fromWeb(response.body as any), outgoing);
+  }
+}
+
+/** Returns `undefined` for a request that `Request` can't represent. */
+function toRequest(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Request | undefined {
+  const request = nodeRequest(incoming, incoming.socket);
+  const { method = "GET" } = incoming;
+  if (request === undefined) return undefined;
+  const abort = new AbortController();
+  outgoing.on("close", () => {
+    if (!outgoing.writableFinished) abort.abort();
+  });
+  const hasBody = method !== "GET" && method !== "HEAD";
+  const init = {
+    method,
+    signal: abort.signal,
+    ...(hasBody && { body: Readable.toWeb(incoming), duplex: "half" }),
+  };
+  try {
+    return new Request(request, init as RequestInit);
+  } catch {
+    // A method that `fetch` forbids, such as TRACE.
+    return undefined;
+  }
+}
+
+/** Returns `undefined` if the app doesn't depend on `ws`. */
+async function createWebSocketServer(
+  entry: string,
+): Promise<object | undefined> {
+  let path: string;
+  try {
+    path = createRequire(pathToFileURL(entry)).resolve("ws");
+  } catch {
+    return undefined;
+  }
+  const ws = await importModule(pathToFileURL(path).href) as {
+    default: { WebSocketServer: new (options: object) => object };
+  };
+  return new ws.default.WebSocketServer({ noServer: true });
+}

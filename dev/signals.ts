@@ -1,0 +1,53 @@
+import process from "node:process";
+import { SHUTDOWN_TIMEOUT } from "./server.ts";
+
+const SIGNALS = process.platform === "win32"
+  ? ["SIGINT", "SIGBREAK"] as const
+  : ["SIGINT", "SIGTERM"] as const;
+
+/** An environment variable. It survives restarts, which are in one process. */
+const ENDING = "QUARTET_DEV_ENDING";
+
+/**
+ * Calls the listener on the first signal. A signal after the time for a shutdown
+ * ends the process.
+ *
+ * @returns Waits for the signal to Deno's `--watch`, if one is on its way. The
+ * end of the program would remove the listeners, and the signal would then end
+ * the process.
+ */
+export function onFirstSignal(listener: () => void): () => Promise<void> {
+  let first: number | undefined;
+  let settled = Promise.resolve();
+  for (const name of SIGNALS) process.on(name, () => handle(name));
+  if (process.env[ENDING] !== undefined) {
+    queueMicrotask(() => handle("SIGTERM"));
+  }
+  return () => settled;
+
+  function handle(name: NodeJS.Signals): void {
+    if (first === undefined) {
+      first = performance.now();
+      if (name === "SIGTERM" && "Deno" in globalThis) settled = endWatcher();
+      listener();
+      return;
+    }
+    // The watcher sends one, so another one asks for the end.
+    if (name === "SIGTERM") process.env[ENDING] = "1";
+    if (performance.now() - first > SHUTDOWN_TIMEOUT * 1_000) {
+      process.exit(1);
+    }
+  }
+}
+
+/**
+ * Ends Deno's `--watch`. It runs in this process, and after the program's end it
+ * waits for a changed file: SIGTERM ends the program, and only SIGINT the watcher.
+ * For a restart, the watcher itself sends SIGTERM. It then ignores SIGINT.
+ */
+function endWatcher(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.kill(process.pid, "SIGINT");
+  });
+}

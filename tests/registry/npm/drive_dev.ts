@@ -1,0 +1,101 @@
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { join } from "node:path";
+import { run } from "./command.ts";
+import type { Project } from "./project.ts";
+import { startServer } from "./start_server.ts";
+
+const DEV = "node_modules/@quartet/kit/dev.js";
+
+const ENTRY = `
+import { withSpan } from "@quartet/kit/trace";
+
+export default {
+  fetch: (request) =>
+    withSpan("echo", "custom", () =>
+      new Response(request.body, {
+        headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]],
+      })),
+  close() { console.log("closed"); },
+};
+`;
+
+/** Checks that the dev command serves and traces an app, and ends on SIGTERM. */
+export async function runDev(
+  { folder, program }: Project,
+  flags: readonly string[],
+): Promise<void> {
+  await Deno.writeTextFile(join(folder, "dev_main.ts"), ENTRY);
+  const options = ["--port", "0", "--trace", "--export", "out.html"];
+  await using server = await startServer(
+    program,
+    folder,
+    ...flags,
+    DEV,
+    "dev_main.ts",
+    ...options,
+  );
+  const { origin } = server;
+  await useApp(origin);
+  await useViewer(origin);
+  assertEquals(await server.stop(), 0, server.printed);
+  assertMatch(server.printed, /^POST \/echo 200 .*\n└─ custom .* echo$/m);
+  assertMatch(server.printed, /^closed\nWrote 2 traces to out\.html$/m);
+  const html = await Deno.readTextFile(join(folder, "out.html"));
+  assertMatch(html, /^<!doctype html>/i);
+  await assertRejects(() => fetch(origin), TypeError);
+}
+
+async function useApp(origin: string): Promise<void> {
+  // Larger than the buffers of a connection.
+  const body = "x".repeat(1 << 20);
+  const echo = await fetch(`${origin}/echo`, { method: "POST", body });
+  assertEquals(await echo.text(), body);
+  assertEquals(echo.headers.getSetCookie(), ["a=1", "b=2"]);
+  const head = await fetch(`${origin}/head`, { method: "HEAD" });
+  assertEquals([head.status, await head.text()], [200, ""]);
+}
+
+async function useViewer(origin: string): Promise<void> {
+  const viewer = await fetch(`${origin}/__app/traces`);
+  assertStringIncludes(await viewer.text(), "<title>Traces</title>");
+  const foreign = await fetch(`${origin}/__app/traces/api`, {
+    headers: { origin: "http://evil.example" },
+  });
+  await foreign.body?.cancel();
+  assertEquals(foreign.status, 403);
+
+  const socket = new WebSocket(`${origin}/__app/traces/ws`);
+  const message = Promise.withResolvers<void>();
+  socket.onmessage = () => message.resolve();
+  socket.onerror = () => message.reject(new Error("The socket failed"));
+  await message.promise;
+  const closed = new Promise((resolve) => socket.onclose = resolve);
+  socket.close();
+  await closed;
+}
+
+/** Checks the errors of the dev command. */
+export async function failDev({ folder, program }: Project): Promise<void> {
+  const dev = (...args: string[]) =>
+    run(program, [DEV, ...args], { cwd: folder });
+  await Deno.writeTextFile(
+    join(folder, "dev_throws.js"),
+    'throw new RangeError("no database");',
+  );
+  const thrown = await dev("dev_throws.js");
+  assertEquals(thrown.code, 1);
+  assertMatch(
+    thrown.stderr,
+    /^error: Cannot load dev_throws\.js: it threw RangeError: no database \(at dev_throws\.js:1:\d+\)\n$/,
+  );
+  await Deno.writeTextFile(join(folder, "dev_main.ts"), ENTRY);
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const inUse = await dev("dev_main.ts", "--port", `${listener.addr.port}`);
+  assertEquals(inUse.code, 1);
+  assertMatch(inUse.stderr, /^error: Cannot listen on port \d+: it is in use/);
+}
