@@ -6,6 +6,8 @@
  * @module
  */
 
+import { hasWrk } from "./wrk.ts";
+
 const BENCHES = [
   "app/http",
   "app/imports",
@@ -25,6 +27,9 @@ const BENCHES = [
   "types/instantiations",
 ];
 
+/** Benchmarks that need `wrk`. */
+const NEED_WRK = ["app/http", "trace/http", "rpc/http"];
+
 const end = Deno.args.indexOf("--");
 const prefixes = end === -1 ? Deno.args : Deno.args.slice(0, end);
 const rest = end === -1 ? [] : Deno.args.slice(end + 1);
@@ -32,7 +37,23 @@ const wanted = BENCHES.filter((name) =>
   prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
 );
 if (wanted.length === 0) {
-  console.error(`error: no such benchmark; there are ${BENCHES.join(", ")}`);
+  console.error(
+    `error: no benchmark begins with ${prefixes.join(" or ")}; choose from ${
+      BENCHES.join(", ")
+    }`,
+  );
+  Deno.exit(2);
+}
+const needWrk = wanted.filter((name) => NEED_WRK.includes(name));
+if (needWrk.length > 0 && !await hasWrk()) {
+  const rest = BENCHES.filter((name) => !NEED_WRK.includes(name));
+  console.error(
+    `error: Cannot run ${
+      needWrk.join(", ")
+    }: they need the load generator wrk on the PATH. Install it, for example with apt-get or brew, or name other benchmarks: ${
+      rest.join(" ")
+    }`,
+  );
   Deno.exit(2);
 }
 for (const name of wanted) {
