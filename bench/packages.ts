@@ -13,7 +13,7 @@ export const ROOT = new URL("..", import.meta.url);
 
 /** A folder with packages. It's deleted at the end of its block. */
 export interface Packages extends AsyncDisposable {
-  /** The path of the folder. */
+  /** Path of the folder. */
   readonly path: string;
 }
 

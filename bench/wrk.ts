@@ -6,7 +6,7 @@
  */
 
 /**
- * Whether `wrk` is on the `PATH`. Load generators from npm are no replacement:
+ * Whether `wrk` is on the `PATH`. A load generator from npm can't replace it:
  * with `autocannon`, a bare server of Deno has a third of its throughput.
  */
 export async function hasWrk(): Promise<boolean> {

@@ -35,7 +35,7 @@ export async function startNodeServer(
   const webSocketServer = await createWebSocketServer(entry);
   const node = toNode(app, webSocketServer && { webSocketServer });
   const server = createServer((incoming, outgoing) => {
-    // An error here is a lost connection. The host answers those of the app.
+    // An error here is a lost connection. The host catches errors of the app.
     answer(node.fetch, incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.on("upgrade", node.upgrade);

@@ -13,7 +13,7 @@ export type DevApp = Fetcher & Required<Pick<Fetcher, "close">>;
 /** The server of the dev command. */
 export type DevServer = Pick<Server, "address" | "finished" | "shutdown">;
 
-/** Where to listen, and for which app. */
+/** Options of {@linkcode startServer}. */
 export interface DevServerOptions {
   readonly hostname: string;
   readonly port: number;

@@ -132,7 +132,7 @@ class DeclarationReader {
         }
       }
     }
-    // A file's own names hide those of `export *`.
+    // A file's own names take precedence over `export *`.
     const names = new Set(exported.map(({ name }) => name));
     return [...exported, ...starred.filter(({ name }) => !names.has(name))];
   }

@@ -1,6 +1,6 @@
 /**
- * Runs every check of the project and says which ones failed. With `--tests`,
- * the tests as well. Ends with a line `N passed, N failed`.
+ * Runs every check of the project, and with `--tests` also the tests. Prints which
+ * ones failed. The last line is `N passed, N failed`.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * Runs the tests and says how much of each module they reach. Fails if a test
- * does, or if they reach too little of a module.
+ * Runs the tests and prints the coverage of each module. Fails if a test fails, or
+ * if a module's coverage is too low.
  *
- * `deno task coverage tests/auth` runs these tests alone, and doesn't judge.
+ * `deno task coverage tests/auth` runs only these tests, and checks no bounds.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import { type FileCoverage, readLcov, type Share } from "./lcov.ts";
 const ROOT = new URL("../", import.meta.url);
 const FOLDER = "coverage";
 const MODULES = ["app", "auth", "core", "data", "rpc", "trace"];
-/** Percent of each module. */
+/** Lowest coverage of a module, in percent. */
 const BOUNDS = { lines: 95, branches: 90 };
 const IN_BROWSER = "runs in a browser, in tests/e2e/client_tracing_test.ts";
 const ELSEWHERE = "runs on Node and Bun, in tests/registry/npm/npm_test.ts";
-/** The files that don't count, and why. */
+/** Files that don't count, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "app/adapters/host_socket.ts": ELSEWHERE,
   "app/adapters/node_upgrade.ts": ELSEWHERE,
@@ -41,7 +41,7 @@ async function runTests(paths: readonly string[]): Promise<boolean> {
   return success;
 }
 
-/** What was reached of each file, by the files' paths below the root. */
+/** Returns the coverage of each file, by its path from the root. */
 async function readCoverage(): Promise<Map<string, FileCoverage>> {
   const sources = `^${RegExp.escape(ROOT.href)}(${MODULES.join("|")})/`;
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
@@ -56,7 +56,7 @@ async function readCoverage(): Promise<Map<string, FileCoverage>> {
   );
 }
 
-/** The files below a folder that are more than types. */
+/** Finds the files in a folder that contain more than types. */
 async function findCode(folder: string): Promise<string[]> {
   const found: string[] = [];
   for await (const entry of Deno.readDir(new URL(folder, ROOT))) {

@@ -16,7 +16,7 @@ if (others.length > 0 || OUTPUT.startsWith("-")) {
   console.error("Usage: deno task docs [FOLDER]");
   Deno.exit(2);
 }
-// What it has written itself, it may write anew.
+// The default folder contains only earlier output.
 if (OUTPUT === DEFAULT) {
   await Deno.remove(OUTPUT, { recursive: true }).catch(() => {});
 } else if (!await isFree(OUTPUT)) {

@@ -1,23 +1,23 @@
-/** How much of a file ran. */
+/** Coverage of a file. */
 export interface FileCoverage {
-  /** As the report has it. */
+  /** Path as in the report. */
   readonly path: string;
   readonly lines: Share;
   readonly branches: Share;
-  /** The lines that nothing has reached, or with a branch not taken. */
+  /** Lines that weren't reached, or have a branch that wasn't. */
   readonly missed: Set<number>;
 }
 
-/** How many there are, and how many of them ran. */
+/** Number of lines or branches, and of those that ran. */
 export interface Share {
   total: number;
   reached: number;
 }
 
 /**
- * Reads a report of `deno coverage --lcov`. Of its records these matter:
- * `SF:path` begins a file, `DA:line,count` tells of a line of it, and
- * `BRDA:line,block,branch,count` of a branch.
+ * Parses a report of `deno coverage --lcov`. It uses these records: `SF:path`
+ * starts a file, `DA:line,count` is a line, and `BRDA:line,block,branch,count` is
+ * a branch.
  */
 export function readLcov(report: string): FileCoverage[] {
   const files: FileCoverage[] = [];
@@ -36,7 +36,7 @@ export function readLcov(report: string): FileCoverage[] {
       const share = type === "DA" ? file.lines : file.branches;
       const fields = value.split(",");
       share.total++;
-      // What was never come to has "-" in place of a count.
+      // The count of a branch that wasn't reached is "-".
       if (Number(fields[type === "DA" ? 1 : 3]) > 0) share.reached++;
       else file.missed.add(Number(fields[0]));
     }

@@ -1,6 +1,5 @@
 /**
- * Publishes the package to JSR, or with no argument only tries whether that
- * would work.
+ * Publishes the package to JSR. Without an argument it is a dry run.
  *
  * The project builds where only npm can be reached, so
  * `import_map.json` takes `@std` from there. Users get the official packages: while this runs, a
@@ -29,7 +28,7 @@ const CONFIG = "jsr.json";
 /** The exit code of a command that SIGINT has ended. */
 const INTERRUPTED = 130;
 
-/** Reads the command line, or says what is wrong with it. */
+/** Parses the arguments. Returns an error message if one is wrong. */
 function readOptions(
   args: string[],
 ): { readonly execute: boolean; readonly help: boolean } | string {
@@ -98,7 +97,7 @@ async function denoPublish(
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
     console.error(
-      `Cannot publish: there is a ${CONFIG} already, somebody's or that of another run`,
+      `Cannot publish: ${CONFIG} already exists, perhaps from another run; remove it`,
     );
     return 1;
   }

@@ -1,5 +1,5 @@
 /**
- * What JSR is told of this package, made from `deno.json`.
+ * Config of the published package, created from `deno.json`.
  *
  * @module
  */
@@ -18,12 +18,12 @@ export interface ProjectConfig {
 /** A config of the package alone: no tasks, no imports of tests and tools. */
 export type PackageConfig = ProjectConfig;
 
-/** Where the published files get `@std` from: JSR, or its mirror on npm. */
+/** Source of `@std`: JSR, or its mirror on npm. */
 export type StdSource = "jsr" | "npm";
 
 /**
- * The releases of `@std` that will do. The mirror counts its own versions, so
- * none can be taken from it; what this package uses is there since 1.0.0.
+ * Supported versions of `@std`. The mirror has version numbers of its own. All
+ * functions that this package uses exist since 1.0.0.
  */
 const STD_RANGE = "^1.0.0";
 
@@ -31,11 +31,11 @@ const STD_RANGE = "^1.0.0";
 const PIN = /(?<=.@)(?=\d+\.\d+\.\d+(\/|$))/;
 
 /**
- * Makes the config of the package.
+ * Creates the config of the package.
  *
- * @param project What `deno.json` says.
- * @param specifiers What the published files import from other packages.
- * @param std Where they get `@std` from.
+ * @param project Config of the project.
+ * @param specifiers Imports of the published files from other packages.
+ * @param std Source of `@std`.
  */
 export function packageConfig(
   project: ProjectConfig,
@@ -56,7 +56,7 @@ export function packageConfig(
   };
 }
 
-/** Maps each specifier by itself, so that nothing is there which isn't used. */
+/** Maps each specifier, so that the config contains nothing unused. */
 function packageImports(
   imports: ProjectConfig["imports"],
   specifiers: ReadonlySet<string>,
@@ -83,8 +83,8 @@ function fromNpm(specifier: string, imports: ProjectConfig["imports"]): string {
       `Cannot publish ${specifier}: import_map.json must map it to npm, received ${target}`,
     );
   }
-  // Here a pin makes runs repeatable. A user's project has a lockfile for
-  // that, and wants one copy of what it uses itself.
+  // A pin makes runs in this repository repeatable. A user's project has its own
+  // lock file, and wants one copy of each package.
   return (target + specifier.slice(key.length))
     .replace(/^npm:\//, "npm:")
     .replace(PIN, "^");

@@ -1,4 +1,4 @@
-/** What `deno info --json` prints, as far as it is used here. */
+/** The part of the output of `deno info --json` that is used. */
 interface ModuleGraph {
   readonly modules: readonly {
     readonly specifier: string;

@@ -1,6 +1,6 @@
 /**
- * What has to be right before a version is published, each as a function that
- * says what is wrong, if anything is.
+ * Checks before a version is published. Each returns what is wrong, or
+ * `undefined`.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import type { ProjectConfig } from "./publish_config.ts";
 const HEADING = /^## (\S+), (unreleased|\d{4}-\d{2}-\d{2})$/m;
 
 /**
- * The changelog's first heading is that of the version.
+ * Checks that the changelog's first heading names the version.
  *
  * @param project The version to publish.
- * @param root Where the changelog is.
- * @param isRelease Whether there has to be a date as well.
+ * @param root Folder of the changelog.
+ * @param isRelease Whether the heading needs a date.
  */
 export async function checkChangelog(
   { version }: ProjectConfig,

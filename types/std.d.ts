@@ -2,8 +2,8 @@
  * Types of the `@std` functions this project uses.
  *
  * During development `@std/*` comes from a mirror on npm that ships the
- * original JavaScript without declarations. These signatures are those of the
- * official packages, which is what a published version imports.
+ * original JavaScript without declarations. The official packages, which a
+ * published version imports, have the same signatures.
  */
 
 declare module "@std/http/cookie" {
