@@ -51,7 +51,9 @@ export interface KvRateLimitStoreOptions {
 }
 
 const OPTIONS: OptionRules<KvRateLimitStoreOptions> = {
-  kv: required(withMethods("a database from Deno.openKv()", "getMany", "atomic")),
+  kv: required(
+    withMethods("a database from Deno.openKv()", "getMany", "atomic"),
+  ),
   name: required(aNonEmptyString),
   timeout: aTimeout("seconds"),
   onError: aFunction,
