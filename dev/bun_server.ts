@@ -5,7 +5,7 @@ import {
   type DevServer,
   type DevServerOptions,
   SHUTDOWN_TIMEOUT,
-} from "./server.ts";
+} from "./server_options.ts";
 
 /** The part of Bun's API that is used. */
 interface BunAPI {

@@ -25,7 +25,7 @@ import {
   type DevServer,
   type DevServerOptions,
   SHUTDOWN_TIMEOUT,
-} from "./server.ts";
+} from "./server_options.ts";
 
 /** Listens with Node's server. */
 export async function startNodeServer(

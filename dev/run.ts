@@ -8,12 +8,8 @@ import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";
 import { openInBrowser } from "./open_in_browser.ts";
-import {
-  type DevApp,
-  type DevServer,
-  isPortInUse,
-  startServer,
-} from "./server.ts";
+import { isPortInUse, startServer } from "./server.ts";
+import type { DevApp, DevServer } from "./server_options.ts";
 import { onFirstSignal } from "./signals.ts";
 
 const DEFAULT_PORT = 8000;

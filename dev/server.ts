@@ -1,25 +1,10 @@
-import type { Fetcher } from "../app/fetcher.ts";
-import { serve, type Server } from "../app/serve.ts";
-
-/**
- * How long an open stream may delay the end, in seconds. Deno's `--watch` waits
- * for half a second, and the traces are written after this time.
- */
-export const SHUTDOWN_TIMEOUT = 0.3;
-
-/** The app, mounted on the host. */
-export type DevApp = Fetcher & Required<Pick<Fetcher, "close">>;
-
-/** The server of the dev command. */
-export type DevServer = Pick<Server, "address" | "finished" | "shutdown">;
-
-/** Options of {@linkcode startServer}. */
-export interface DevServerOptions {
-  readonly hostname: string;
-  readonly port: number;
-  /** The path of the app's file. */
-  readonly entry: string;
-}
+import { serve } from "../app/serve.ts";
+import {
+  type DevApp,
+  type DevServer,
+  type DevServerOptions,
+  SHUTDOWN_TIMEOUT,
+} from "./server_options.ts";
 
 /**
  * Listens with the server of this runtime: Deno, Bun or Node.

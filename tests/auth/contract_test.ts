@@ -352,7 +352,11 @@ Deno.test("getAuth(), getSession() and getUser() throw if the plugin is missing"
       () => auth.requireAuth().auth.check(context.request, context),
     ]
   ) {
-    assertThrows(call, TypeError, "the auth plugin has not run for this request");
+    assertThrows(
+      call,
+      TypeError,
+      "the auth plugin has not run for this request",
+    );
   }
   context.set("auth", {});
   assertThrows(
