@@ -7,7 +7,7 @@ Deno.test("The committed page is up to date with its sources", async () => {
   // Builds in a child process, as the bundler leaves a process behind for a
   // while.
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "viewer/build.ts", "--check"],
+    args: ["run", "-A", "--lock=deno.lock", "viewer/build.ts", "--check"],
     cwd: new URL("../../", import.meta.url),
   }).output();
   assertEquals(code, 0, new TextDecoder().decode(stderr));
