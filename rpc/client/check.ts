@@ -47,10 +47,9 @@ export function checkOptions(
   } catch {
     // It isn't a URL.
   }
-  if (!/^http/.test(shown!)) {
-    fail(
-      `httpEndpoint must be a URL, received ${httpEndpoint}`,
-    );
+  // No origin of another scheme begins with this letter.
+  if (!/^h/.test(shown!)) {
+    fail(`httpEndpoint must be a URL, received ${httpEndpoint}`);
   }
   checkNames(options, [...HTTP, ...more]);
   return shown!.replace("http://-/", "/");
