@@ -25,7 +25,7 @@ export async function importText(text: string): Promise<readonly TraceEntry[]> {
   const block = BLOCK.exec(text);
   if (block === null) {
     throw new TypeError(
-      "Cannot read the page: it must be one that this viewer exported",
+      "Cannot read the page: this viewer did not export it",
     );
   }
   const [begin, encoding] = block;
