@@ -65,16 +65,16 @@ function killWatcher({ stdout }: Child): void {
  * Changes the entry until it is loaded again. The watcher misses a change that
  * comes right after a start.
  */
-async function change(
+async function change<T>(
   folder: Folder,
   text: string,
-  isLoaded: () => Promise<unknown>,
-): Promise<void> {
+  isLoaded: () => Promise<T>,
+): Promise<T> {
   const write = () => folder.write("main.ts", text);
   await write();
-  const timer = setInterval(write, 2_000);
+  const timer = setInterval(write, 5_000);
   try {
-    await isLoaded();
+    return await isLoaded();
   } finally {
     clearInterval(timer);
   }
@@ -123,16 +123,15 @@ Deno.test({
     await using child = startDeno(COMMAND, folder.path);
     using _ = limit(child);
     await addressOf(child);
-    for (const [index, answer] of ["a", "b", "c"].entries()) {
-      await change(
-        folder,
-        ENTRY.replace('"x"', `"${answer}"`),
-        () =>
-          child.printed(
-            new RegExp(`(?:^Listening on .*\\n[^]*?){${index + 2}}`, "m"),
-          ),
+    for (const answer of ["a", "b", "c"]) {
+      const text = `console.log("entry ${answer}");
+        ${ENTRY.replace('"x"', `"${answer}"`)}`;
+      const loaded = new RegExp(
+        `^entry ${answer}\\n[^]*?^Listening on (.*)$`,
+        "m",
       );
-      const response = await fetch(addressesOf(child).at(-1)!);
+      const [, url] = await change(folder, text, () => child.printed(loaded));
+      const response = await fetch(url!);
       assertEquals(await response.text(), answer);
     }
     child.kill("SIGTERM");
