@@ -27,48 +27,28 @@
 export { createApp } from "./host.ts";
 export type { App, AppOptions } from "./app.ts";
 export type { Fetcher } from "./fetcher.ts";
-export { serve } from "./serve.ts";
-export type { ServeOptions, Server } from "./serve.ts";
+export * from "./serve.ts";
 
-export { healthPlugin } from "./health.ts";
-export type { HealthOptions } from "./health.ts";
+export * from "./health.ts";
 
 // On other servers.
-export { toBun } from "./adapters/to_bun.ts";
-export type { BunHost } from "./adapters/to_bun.ts";
-export { toHono } from "./adapters/to_hono.ts";
-export type { HonoMiddleware } from "./adapters/to_hono.ts";
-export { toMiddleware } from "./adapters/to_middleware.ts";
-export type { WebMiddleware } from "./adapters/to_middleware.ts";
-export { toNode } from "./adapters/to_node.ts";
-export type { NodeHost, NodeHostOptions } from "./adapters/to_node.ts";
-export { withPlugins } from "./adapters/with_plugins.ts";
-export type { FetchHost, FetchHostOptions } from "./adapters/with_plugins.ts";
+export * from "./adapters/to_bun.ts";
+export * from "./adapters/to_hono.ts";
+export * from "./adapters/to_middleware.ts";
+export * from "./adapters/to_node.ts";
+export * from "./adapters/with_plugins.ts";
 export type { Mountable } from "./adapters/mount.ts";
 
 // Routes, middlewares and plugins.
 export type { Handler, Middleware, Next } from "../core/middleware.ts";
 export type { HealthCheck, Plugin, PluginHost } from "../core/plugin.ts";
-export type {
-  AuthFragment,
-  AuthRule,
-  Route,
-  RouteArgs,
-  RouteConfig,
-} from "../core/route.ts";
+export type * from "../core/route.ts";
 export { createGuard } from "../core/guard_fragment.ts";
 export { errorResponse } from "../core/error_response.ts";
 export { UnavailableError } from "../core/unavailable.ts";
 
 // The request.
-export { Context } from "../core/context.ts";
-export type {
-  Address,
-  ConnectionInfo,
-  NetAddress,
-  Params,
-  RequestContext,
-} from "../core/context.ts";
+export * from "../core/context.ts";
 export { currentContext } from "../core/request_scope.ts";
 
 // Spans.
@@ -81,11 +61,4 @@ export type {
 } from "../core/observed_span.ts";
 
 // WebSockets.
-export { createUpgrader } from "../core/socket/websocket.ts";
-export type {
-  ServerWebSocket,
-  UpgradeOptions,
-  Upgrader,
-  UpgraderOptions,
-  WebSocketHandler,
-} from "../core/socket/websocket.ts";
+export * from "../core/socket/websocket.ts";

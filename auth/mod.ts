@@ -64,11 +64,7 @@ export {
   handleOAuthCallback,
   type OAuthUrlOptions,
 } from "./access.ts";
-export type {
-  AuthContext,
-  AuthenticatedContext,
-  SignInAsOptions,
-} from "./auth_context.ts";
+export type * from "./auth_context.ts";
 export type { CookieOptions } from "./cookies/cookie_settings.ts";
 export { AuthError, type AuthErrorCode } from "./error.ts";
 export type { AuthEvent, DenialReason, RejectionReason } from "./events.ts";
@@ -82,43 +78,18 @@ export {
 } from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback.ts";
 export type { OAuthRoutesOptions } from "./oauth/routes_options.ts";
-export type {
-  AuthCallbacks,
-  AuthConfig,
-  SessionConfig,
-  SessionStrategy,
-  SignInAttempt,
-  SignInLimiter,
-} from "./options.ts";
-export {
-  hashPassword,
-  needsRehash,
-  verifyPassword,
-} from "./password/password.ts";
+export type * from "./options.ts";
+export * from "./password/password.ts";
 export type { PasswordHashOptions } from "./password/password_hash.ts";
-export {
-  type AuthPlugin,
-  createAuthPlugin,
-  type SessionInfo,
-} from "./plugin.ts";
-export type {
-  AuthorizationParameters,
-  AuthProvider,
-  OAuthCallback,
-  OAuthTokens,
-} from "./provider.ts";
+export * from "./plugin.ts";
+export type * from "./provider.ts";
 export { apiKey, type ApiKeyOptions } from "./providers/api_key.ts";
-export { credentials } from "./providers/credentials.ts";
-export type { CredentialsOptions } from "./providers/credentials.ts";
-export { discord, presetChat } from "./providers/discord.ts";
-export type { DiscordOptions, DiscordProfile } from "./providers/discord.ts";
-export { github, presetCodeHost } from "./providers/github.ts";
-export type { GitHubOptions, GitHubProfile } from "./providers/github.ts";
-export { google, presetIdentity } from "./providers/google.ts";
-export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
+export * from "./providers/credentials.ts";
+export * from "./providers/discord.ts";
+export * from "./providers/github.ts";
+export * from "./providers/google.ts";
 export { mock, type MockOptions } from "./providers/mock.ts";
-export { oauth } from "./providers/oauth.ts";
-export type { IdTokenOptions, OAuthOptions } from "./providers/oauth.ts";
+export * from "./providers/oauth.ts";
 export type { OAuthProfile } from "./providers/oauth_profile.ts";
 export type {
   OAuthClientOptions,
@@ -126,30 +97,14 @@ export type {
   ProfileOption,
 } from "./providers/oauth_provider.ts";
 export { safeRedirect } from "./safe_redirect.ts";
-export { rateLimitSignIn } from "./sign_in/rate_limit_sign_in.ts";
-export type { RateLimitSignInOptions } from "./sign_in/rate_limit_sign_in.ts";
+export * from "./sign_in/rate_limit_sign_in.ts";
 export type {
   RateLimitFallback,
   SharedRateLimitOptions,
 } from "../core/limits/limit_counter.ts";
-export type {
-  RateLimitKey,
-  RateLimitResult,
-  RateLimitRule,
-  RateLimitSettlement,
-  RateLimitStore,
-  RateLimitWindow,
-} from "../core/limits/rate_limit_store.ts";
-export {
-  createMemorySessionStore,
-  type MemorySessionStore,
-  type MemorySessionStoreOptions,
-} from "./stores/memory_session_store.ts";
+export type * from "../core/limits/rate_limit_store.ts";
+export * from "./stores/memory_session_store.ts";
 export type { SessionRecord, SessionStore } from "./stores/session_store.ts";
 export type { JWTPayload } from "./tokens/jwt.ts";
 export type { BaseUser, Session, User } from "./user.ts";
-export {
-  type AuthorizedArgs,
-  withAuth,
-  type WithAuthOptions,
-} from "./with_auth.ts";
+export * from "./with_auth.ts";

@@ -42,13 +42,7 @@ export {
   configureCache,
   unstable_cache,
 } from "./default_cache.ts";
-export {
-  createRevalidationHandler,
-  onDemandRevalidate,
-  revalidate,
-  revalidatePath,
-  revalidateTag,
-} from "./default_invalidation.ts";
+export * from "./default_invalidation.ts";
 export { CacheError, type CacheErrorCode } from "./error.ts";
 export type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./memory_store.ts";

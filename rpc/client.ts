@@ -33,8 +33,7 @@
 
 export { batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
-export { RPCClientError } from "./client/error.ts";
-export type { RPCClientErrorCode } from "./client/error.ts";
+export * from "./client/error.ts";
 export type {
   CallOptions,
   Client,

@@ -36,19 +36,7 @@
  */
 
 // Procedures
-export { procedure } from "./procedure/procedure.ts";
-export type {
-  CallInfo,
-  DefineProcedure,
-  HandlerArgs,
-  MiddlewareArgs,
-  NextResult,
-  Procedure,
-  ProcedureBuilder,
-  ProcedureKind,
-  ProcedureMiddleware,
-  SubscriptionArgs,
-} from "./procedure/procedure.ts";
+export * from "./procedure/procedure.ts";
 export type {
   ParseSchema,
   Schema,
@@ -66,14 +54,7 @@ export type {
   RateLimitFallback,
   SharedRateLimitOptions,
 } from "../core/limits/limit_counter.ts";
-export type {
-  RateLimitKey,
-  RateLimitResult,
-  RateLimitRule,
-  RateLimitSettlement,
-  RateLimitStore,
-  RateLimitWindow,
-} from "../core/limits/rate_limit_store.ts";
+export type * from "../core/limits/rate_limit_store.ts";
 export { Tracked, tracked } from "./procedure/tracked.ts";
 
 // Errors
@@ -84,42 +65,15 @@ export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
 export { createRouter } from "./server/router.ts";
 export type { Router, RouterDef, RouterOptions } from "./server/router.ts";
 export type { ErrorReport } from "./server/report.ts";
-export { rpcPlugin } from "./server/plugin.ts";
-export type {
-  RPCPlugin,
-  RPCPluginOptions,
-  UpgradeServer,
-} from "./server/plugin.ts";
+export * from "./server/plugin.ts";
 export type { WSConnectionData } from "./socket/connection.ts";
 export type { SocketMessage } from "./socket/message_text.ts";
 export type { RouterWebSocketHandler } from "./socket/websocket.ts";
-export type {
-  BatchMessage,
-  CallMessage,
-  ClientMessage,
-  Envelope,
-  ServerMessage,
-  Transformer,
-} from "./protocol.ts";
+export type * from "./protocol.ts";
 
 // Calls
-export { createCaller } from "./server/caller.ts";
-export type {
-  Caller,
-  CallerOptions,
-  DirectCallOptions,
-  DirectSubscribeOptions,
-} from "./server/caller.ts";
-export type {
-  CallFunction,
-  Calls,
-  inferInput,
-  inferOutput,
-  inferRouterInputs,
-  inferRouterOutputs,
-  SubscribeFunction,
-  SubscriptionHandlers,
-} from "./procedure/calls.ts";
+export * from "./server/caller.ts";
+export type * from "./procedure/calls.ts";
 export type { Jsonify, JSONValue } from "./json.ts";
 
 // Channels
@@ -131,10 +85,6 @@ export type {
 } from "./channel/channel.ts";
 
 // OpenAPI
-export { createOpenAPIDocument } from "./openapi/openapi.ts";
-export type { OpenAPIOptions } from "./openapi/openapi.ts";
-export type {
-  OpenAPIDocument,
-  OpenAPIOperation,
-} from "./openapi/openapi_document.ts";
+export * from "./openapi/openapi.ts";
+export type * from "./openapi/openapi_document.ts";
 export type { JSONSchema, ToJSONSchema } from "./openapi/json_schema.ts";

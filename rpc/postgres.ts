@@ -39,25 +39,4 @@
  */
 
 export * from "./channel/postgres_channel.ts";
-export {
-  createPostgresRateLimitStore,
-  type PostgresRateLimitStore,
-  type PostgresRateLimitStoreOptions,
-} from "../core/limits/postgres_rate_limit_store.ts";
-export type {
-  RateLimitKey,
-  RateLimitResult,
-  RateLimitRule,
-  RateLimitSettlement,
-  RateLimitStore,
-  RateLimitWindow,
-} from "../core/limits/rate_limit_store.ts";
-export type {
-  PgClient,
-  PostgresClient,
-  PostgresJsClient,
-} from "../core/postgres/client.ts";
-export type {
-  PostgresOptions,
-  PostgresPoolOptions,
-} from "../core/postgres/options.ts";
+export * from "../core/limits/postgres_rate_limit_store.ts";

@@ -35,17 +35,4 @@
  */
 
 export * from "./channel/redis_channel.ts";
-export {
-  createRedisRateLimitStore,
-  type RedisRateLimitStore,
-  type RedisRateLimitStoreOptions,
-} from "../core/limits/redis_rate_limit_store.ts";
-export type { RedisClient } from "../core/redis/client.ts";
-export type {
-  RateLimitKey,
-  RateLimitResult,
-  RateLimitRule,
-  RateLimitSettlement,
-  RateLimitStore,
-  RateLimitWindow,
-} from "../core/limits/rate_limit_store.ts";
+export * from "../core/limits/redis_rate_limit_store.ts";

@@ -34,17 +34,8 @@
  */
 
 export type { RPCClientError, RPCClientErrorCode } from "./client/error.ts";
-export { infiniteQueryOptions } from "./tanstack/infinite_query_options.ts";
-export type {
-  InfiniteQueryExtras,
-  InfiniteQueryOptions,
-} from "./tanstack/infinite_query_options.ts";
-export { mutationOptions } from "./tanstack/mutation_options.ts";
-export type {
-  MutationExtras,
-  MutationOptions,
-} from "./tanstack/mutation_options.ts";
+export * from "./tanstack/infinite_query_options.ts";
+export * from "./tanstack/mutation_options.ts";
 export { type KeyOf, type QueryKey, queryKey } from "./tanstack/query_key.ts";
-export { queryOptions } from "./tanstack/query_options.ts";
-export type { QueryExtras, QueryOptions } from "./tanstack/query_options.ts";
+export * from "./tanstack/query_options.ts";
 export type { CallLike, DataOf, ErrorOption } from "./tanstack/types.ts";

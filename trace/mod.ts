@@ -31,11 +31,7 @@
 export type * from "./types.ts";
 
 // Tracing
-export {
-  createTracer,
-  TracerImpl,
-  type TracerOptions,
-} from "./record/tracer.ts";
+export * from "./record/tracer.ts";
 export { SpanImpl } from "./record/span.ts";
 export {
   getActiveSpan,
@@ -62,11 +58,7 @@ export {
   type TraceAccess,
 } from "./http/access.ts";
 export { createTracesAPIHandler, type TracesAPIOptions } from "./live/api.ts";
-export {
-  createTraceWebSocket,
-  type TraceWebSocket,
-  type TraceWebSocketOptions,
-} from "./live/websocket.ts";
+export * from "./live/websocket.ts";
 export {
   type Collector,
   type CollectorOptions,
@@ -75,34 +67,17 @@ export {
 } from "./record/collector.ts";
 
 // Reading
-export {
-  type CLIReporter,
-  type CLIReporterOptions,
-  createCLIReporter,
-} from "./report/cli.ts";
-export {
-  createViewerHandler,
-  exportTracesHTML,
-  generateViewerHTML,
-  type ViewerOptions,
-} from "./http/viewer.ts";
+export * from "./report/cli.ts";
+export * from "./http/viewer.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
 
 // For other tools
-export {
-  type ChromeTrace,
-  type ChromeTraceEvent,
-  toChromeTrace,
-} from "./export/chrome.ts";
+export * from "./export/chrome.ts";
 export { fromOTLP } from "./export/otlp_reader.ts";
 export { toOTLP } from "./export/to_otlp.ts";
 export type { OTLPOptions } from "./export/otlp_writer.ts";
 export type * from "./export/otlp_types.ts";
-export {
-  createOTLPExporter,
-  type OTLPDeadline,
-  type OTLPExporter,
-} from "./export/otlp_exporter.ts";
+export * from "./export/otlp_exporter.ts";
 export type { OTLPExporterStats } from "./export/export_counts.ts";
 export type {
   OTLPBatchOptions,
@@ -115,7 +90,4 @@ export * from "./instrument/spans.ts";
 export * from "./instrument/notes.ts";
 export { type QueryOptions, traceQuery } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
-export {
-  tracedFetch,
-  type TracedFetchOptions,
-} from "./instrument/traced_fetch.ts";
+export * from "./instrument/traced_fetch.ts";

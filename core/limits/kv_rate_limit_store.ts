@@ -31,6 +31,9 @@ import type {
   RateLimitStore,
 } from "./rate_limit_store.ts";
 
+export type * from "./rate_limit_kv.ts";
+export type * from "./rate_limit_store.ts";
+
 /** Options of {@linkcode createKvRateLimitStore}. */
 export interface KvRateLimitStoreOptions {
   /** The database. The store never closes it. */

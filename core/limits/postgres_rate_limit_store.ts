@@ -13,6 +13,7 @@ import {
   DEFAULT_SCHEMA,
   DEFAULT_TIMEOUT,
   POSTGRES_POOL_OPTIONS,
+  type PostgresOptions,
   type PostgresPoolOptions,
 } from "../postgres/options.ts";
 import { anIdentifier } from "../postgres/tables.ts";
@@ -23,6 +24,14 @@ import type {
   RateLimitSettlement,
   RateLimitStore,
 } from "./rate_limit_store.ts";
+
+export type * from "./rate_limit_store.ts";
+export type {
+  PgClient,
+  PostgresClient,
+  PostgresJsClient,
+} from "../postgres/client.ts";
+export type { PostgresOptions, PostgresPoolOptions };
 
 /** Options of {@linkcode createPostgresRateLimitStore}. */
 export interface PostgresRateLimitStoreOptions extends PostgresPoolOptions {

@@ -23,6 +23,8 @@ import type {
   RateLimitStore,
 } from "./rate_limit_store.ts";
 
+export type * from "./rate_limit_store.ts";
+
 /** Options of {@linkcode createRedisRateLimitStore}. */
 export interface RedisRateLimitStoreOptions {
   /**
