@@ -13,15 +13,12 @@ import { aBoolean, aFunction } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
-  DEFAULT_MAX_CONNECTIONS,
   DEFAULT_SCHEMA,
-  DEFAULT_TIMEOUT,
   meetingPoint,
   POSTGRES_POOL_OPTIONS,
   type PostgresPoolOptions,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
 import { sessionSql } from "./postgres_session_sql.ts";
 import {
   readRecord,
@@ -100,21 +97,16 @@ export function createPostgresSessionStore(
 ): PostgresSessionStore {
   const operation = "create session store";
   checkOptions(options, OPTIONS, operation);
-  const { connect, schema = DEFAULT_SCHEMA, name = "kit_sessions" } = options;
-  const { timeout = DEFAULT_TIMEOUT, now = Date.now, onError } = options;
-  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
-  const { notifications = true } = options;
+  const { schema = DEFAULT_SCHEMA, name = "kit_sessions" } = options;
+  const { notifications = true, now = Date.now } = options;
   const sql = sessionSql(schema, name);
   const { channel } = meetingPoint("sessions", schema, name);
   const listeners = new Set<Listener>();
   const link = new PostgresLink({
-    connect,
+    ...options,
     operation,
     what: "session store",
-    timeout: toDelay(timeout),
-    maxConnections,
     tables: sql.tables,
-    onError,
     listen: {
       channel,
       onMessage: (ids) => tell(ids === "" ? undefined : ids.split(" ")),

@@ -9,15 +9,12 @@ import { checkOptions, type OptionRules } from "../check/check_options.ts";
 import { keyHash } from "../key_part.ts";
 import { PostgresLink } from "../postgres/link.ts";
 import {
-  DEFAULT_MAX_CONNECTIONS,
   DEFAULT_SCHEMA,
-  DEFAULT_TIMEOUT,
   POSTGRES_POOL_OPTIONS,
   type PostgresOptions,
   type PostgresPoolOptions,
 } from "../postgres/options.ts";
 import { anIdentifier } from "../postgres/tables.ts";
-import { toDelay } from "../runtime/timeouts.ts";
 import { limitTables } from "./postgres_limit_tables.ts";
 import type {
   RateLimitResult,
@@ -89,17 +86,12 @@ export function createPostgresRateLimitStore(
 ): PostgresRateLimitStore {
   const operation = "create rate limit store";
   checkOptions(options, OPTIONS, operation);
-  const { connect, schema = DEFAULT_SCHEMA, name = "kit_limits" } = options;
-  const { timeout = DEFAULT_TIMEOUT, onError } = options;
-  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
+  const { schema = DEFAULT_SCHEMA, name = "kit_limits" } = options;
   const link = new PostgresLink({
-    connect,
+    ...options,
     operation,
     what: "rate limit store",
-    timeout: toDelay(timeout),
-    maxConnections,
     tables: limitTables(schema, name),
-    onError,
   });
   const prefix = `${schema}.${name}`;
   const take =

@@ -1,5 +1,6 @@
 import { checkValue } from "../check/check_options.ts";
 import { pause } from "../runtime/pause.ts";
+import { toDelay } from "../runtime/timeouts.ts";
 import { StoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {
@@ -8,25 +9,19 @@ import {
   type PostgresRow,
 } from "./connection.ts";
 import { isConnectionLost, isPassing } from "./errors.ts";
+import type { PostgresPoolOptions } from "./options.ts";
 import { ConnectionPool, type PostgresStatement } from "./pool.ts";
 import { createTables, type Query, type Tables } from "./tables.ts";
 
 /** Options of a {@linkcode PostgresLink}. */
-export interface PostgresLinkOptions {
-  /** Creates a client for each connection. */
-  readonly connect: () => PostgresClient;
+export interface PostgresLinkOptions
+  extends Omit<PostgresPoolOptions, "schema"> {
   /** The operation in errors of a wrong client, such as `create channel`. */
   readonly operation: string;
   /** The link's user in errors and logs, such as `session store`. */
   readonly what: string;
-  /** How long to wait for a connection or an answer, in milliseconds. */
-  readonly timeout: number;
-  /** Maximum connections for statements. */
-  readonly maxConnections: number;
   /** The tables. Missing ones are created. */
   readonly tables: Tables;
-  /** Called once per outage. Default: `console.error`. */
-  readonly onError?: ((error: Error) => unknown) | undefined;
   /** Notifications to listen to, over a separate connection. */
   readonly listen?: {
     readonly channel: string;
@@ -44,6 +39,8 @@ export interface PostgresLinkOptions {
  */
 export class PostgresLink {
   readonly #options: PostgresLinkOptions;
+  /** How long to wait for a connection or an answer, in milliseconds. */
+  readonly #timeout: number;
   readonly #link: StoreLink<Connections>;
   readonly #clients = new WeakSet<PostgresClient>();
   /** The client that `connect` was checked with, for the first connection. */
@@ -58,9 +55,11 @@ export class PostgresLink {
    */
   constructor(options: PostgresLinkOptions) {
     this.#options = options;
+    this.#timeout = toDelay(options.timeout ?? 1);
     this.#first = this.#createClient();
     this.#link = new StoreLink({
       ...options,
+      timeout: this.#timeout,
       server: "Postgres",
       connect: (lose) => {
         const connections = new Connections(
@@ -119,7 +118,7 @@ export class PostgresLink {
     // A connection to a server that went away may never close properly.
     const limit = new AbortController();
     const closed = Promise.all(this.#closing).then(() => limit.abort());
-    await Promise.race([closed, pause(this.#options.timeout, limit.signal)]);
+    await Promise.race([closed, pause(this.#timeout, limit.signal)]);
   }
 
   #createClient(): PostgresClient {
@@ -160,7 +159,7 @@ class Connections {
     this.#options = options;
     this.#lose = lose;
     this.#createListener = () => create(lose);
-    const { maxConnections: max } = options;
+    const { maxConnections: max = 4 } = options;
     this.pool = new ConnectionPool({ create, onError: lose, max });
   }
 

@@ -55,10 +55,6 @@ export const POSTGRES_POOL_OPTIONS: OptionRules<PostgresPoolOptions> = {
 
 /** Default of `schema`. */
 export const DEFAULT_SCHEMA = "public";
-/** Default of `maxConnections`. */
-export const DEFAULT_MAX_CONNECTIONS = 4;
-/** Default of `timeout`, in seconds. */
-export const DEFAULT_TIMEOUT = 1;
 
 /** Names in a database that processes share. */
 export interface MeetingPoint {

@@ -16,7 +16,6 @@ import {
 } from "../../core/check/rules.ts";
 import {
   DEFAULT_SCHEMA,
-  DEFAULT_TIMEOUT,
   POSTGRES_OPTIONS,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
@@ -115,20 +114,16 @@ export function createPostgresChannel<T>(
 ): PostgresChannel<T> {
   const operation = "create channel";
   checkOptions(options, OPTIONS, operation);
-  const { connect, name, schema = DEFAULT_SCHEMA, onError } = options;
-  const { table = "kit_messages", history = DEFAULT_HISTORY } = options;
-  const { timeout = DEFAULT_TIMEOUT, transformer } = options;
+  const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
+  const { history = DEFAULT_HISTORY, transformer } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
   const log = new PostgresLog({
-    connect,
+    ...options,
     operation,
     schema,
     table,
-    name,
     history,
-    timeout,
     random,
-    onError,
   });
   return createLogChannel(log, history, transformer);
 }

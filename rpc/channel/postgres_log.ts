@@ -20,14 +20,12 @@ import {
   meetingPoint,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { LogFollower, MessageLog, Page } from "./message_log.ts";
 import { logSql, logTables } from "./postgres_log_sql.ts";
 
 /** Settings of a {@linkcode PostgresLog}. */
-export interface PostgresLogOptions
-  extends Required<Omit<PostgresOptions, "onError">> {
-  readonly onError: PostgresOptions["onError"];
+export interface PostgresLogOptions extends PostgresOptions {
+  readonly schema: string;
   /** The operation in error messages. */
   readonly operation: string;
   /** The table. */
@@ -88,13 +86,12 @@ export class PostgresLog implements MessageLog {
    * @throws {TypeError} If `connect` doesn't create a supported client.
    */
   constructor(options: PostgresLogOptions) {
-    const { name, schema, table, history, random, timeout } = options;
+    const { name, schema, table, history, random } = options;
     const { channel, lock } = meetingPoint("channel", schema, table, name);
     const wake = () => this.#news.resolve();
     this.#link = new PostgresLink({
       ...options,
       what: `channel ${JSON.stringify(name)}`,
-      timeout: toDelay(timeout),
       // A single connection, so that statements run in the order of the calls.
       maxConnections: 1,
       tables: logTables(schema, table),
