@@ -9,7 +9,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../core/check/check_options.ts";
+} from "../core/check/options.ts";
 import { aFunction, rule } from "../core/check/rules.ts";
 import { kindOf } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";

@@ -1,4 +1,4 @@
-import { checkValue } from "../core/check/check_options.ts";
+import { checkValue } from "../core/check/options.ts";
 import { secret, withMethods } from "../core/check/rules.ts";
 import type { ConnectionInfo } from "../core/context.ts";
 

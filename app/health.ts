@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, aFunction, aTimeout, rule } from "../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";

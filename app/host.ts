@@ -20,7 +20,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../core/check/check_options.ts";
+} from "../core/check/options.ts";
 import { aFunction, secret } from "../core/check/rules.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";

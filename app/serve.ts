@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import {
   aBoolean,
   aFunction,

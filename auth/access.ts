@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";

@@ -1,4 +1,4 @@
-import { findProblem, type Rules } from "../core/check/check_options.ts";
+import { findProblem, type Rules } from "../core/check/options.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { currentScope } from "../core/request_scope.ts";

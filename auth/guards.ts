@@ -8,7 +8,7 @@ import {
   findProblem,
   type OptionRules,
   type Rules,
-} from "../core/check/check_options.ts";
+} from "../core/check/options.ts";
 import {
   aBoolean,
   aNonEmptyString,

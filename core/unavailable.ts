@@ -1,4 +1,4 @@
-import { checkValue } from "./check/check_options.ts";
+import { checkValue } from "./check/options.ts";
 import { aDuration } from "./check/rules.ts";
 
 const aWait = aDuration("seconds", { zero: true });

@@ -3,7 +3,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../core/check/check_options.ts";
+} from "../core/check/options.ts";
 import { aFunction, aTimeout, rule, withMethods } from "../core/check/rules.ts";
 import type { Middleware } from "../core/middleware.ts";
 import { printableError } from "../core/redact/printable.ts";

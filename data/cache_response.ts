@@ -1,6 +1,6 @@
 import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, required } from "../core/check/rules.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { checkValue } from "../core/check/check_options.ts";
+import { checkValue } from "../core/check/options.ts";
 import { aString, type Rule } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
 import { encodeCall } from "./argument_key.ts";

@@ -12,7 +12,7 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { rule } from "../core/check/rules.ts";
 import { type LRUEntry, LRUList } from "../core/collections/lru_list.ts";
 import { byteSize } from "./byte_size.ts";

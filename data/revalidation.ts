@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aBoolean } from "../core/check/rules.ts";
 import type { Invalidation } from "./invalidation_log.ts";
 import { checkStrings, readTags } from "./options.ts";

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import { checkValue } from "../core/check/check_options.ts";
+import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { isResponse } from "../core/http/is_response.ts";

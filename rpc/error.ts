@@ -1,4 +1,4 @@
-import { checkValue } from "../core/check/check_options.ts";
+import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, rule } from "../core/check/rules.ts";
 
 /** The codes of the router's own errors. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { checkValue } from "../../core/check/check_options.ts";
+import { checkValue } from "../../core/check/options.ts";
 import { rule } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";

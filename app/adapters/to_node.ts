@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { withMethods } from "../../core/check/rules.ts";
 import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";

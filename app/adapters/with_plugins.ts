@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { aFunction, secret } from "../../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";

@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import { aBoolean, oneOf, type Rule, rule } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import { checkConfig, configError } from "../error.ts";

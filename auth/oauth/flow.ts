@@ -1,4 +1,4 @@
-import { checkValue } from "../../core/check/check_options.ts";
+import { checkValue } from "../../core/check/options.ts";
 import { show } from "../../core/check/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";

@@ -11,7 +11,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";

@@ -6,10 +6,7 @@
  */
 
 import { decodeBase64, encodeBase64 } from "../../core/bytes/base64.ts";
-import {
-  findProblem,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { findProblem, type OptionRules } from "../../core/check/options.ts";
 import { type Rule, rule } from "../../core/check/rules.ts";
 import { show } from "../../core/check/show.ts";
 import { trimEnd } from "../../core/trim_end.ts";

@@ -1,4 +1,4 @@
-import { findProblem, type Rules } from "../../core/check/check_options.ts";
+import { findProblem, type Rules } from "../../core/check/options.ts";
 import { required, type Rule } from "../../core/check/rules.ts";
 import { isObject } from "../oauth/http.ts";
 

@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import { rule } from "../../core/check/rules.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";

@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import { required, rule } from "../../core/check/rules.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 import { anEndpoint, isEndpoint } from "../oauth/address.ts";

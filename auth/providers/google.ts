@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import { aNonEmptyString, rule } from "../../core/check/rules.ts";
 import { anEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";

@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import {
   aNonEmptyString,
   oneOf,

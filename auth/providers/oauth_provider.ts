@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { OptionRules } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aNonEmptyString,

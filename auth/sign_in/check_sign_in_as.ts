@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { oneOf, rule } from "../../core/check/rules.ts";
 import type { SignInAsOptions } from "../auth_context.ts";
 import type { AuthProvider } from "../provider.ts";

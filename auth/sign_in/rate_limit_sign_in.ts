@@ -16,10 +16,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import {

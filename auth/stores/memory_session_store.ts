@@ -13,10 +13,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveInteger } from "../../core/check/rules.ts";
 import { type LRUEntry, LRUList } from "../../core/collections/lru_list.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";

@@ -5,10 +5,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aBoolean, aFunction } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";

@@ -12,7 +12,7 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../check/check_options.ts";
+import { checkOptions, type OptionRules } from "../check/options.ts";
 import {
   aFunction,
   aNonEmptyString,

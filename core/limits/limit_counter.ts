@@ -1,4 +1,4 @@
-import type { OptionRules } from "../check/check_options.ts";
+import type { OptionRules } from "../check/options.ts";
 import {
   aFunction,
   aNonEmptyString,

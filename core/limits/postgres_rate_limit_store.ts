@@ -5,7 +5,7 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../check/check_options.ts";
+import { checkOptions, type OptionRules } from "../check/options.ts";
 import { keyHash } from "../key_part.ts";
 import { PostgresLink } from "../postgres/link.ts";
 import {

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../check/check_options.ts";
+import { checkOptions, type OptionRules } from "../check/options.ts";
 import { aFunction, aTimeout, required } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
 import { aRedisClient, aRedisName, type RedisClient } from "../redis/client.ts";

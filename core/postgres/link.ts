@@ -1,4 +1,4 @@
-import { checkValue } from "../check/check_options.ts";
+import { checkValue } from "../check/options.ts";
 import { pause } from "../runtime/pause.ts";
 import { toDelay } from "../runtime/timeouts.ts";
 import { StoreLink } from "../store_link.ts";

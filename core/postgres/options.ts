@@ -1,5 +1,5 @@
 import { nodeCrypto } from "../runtime/node_builtins.ts";
-import type { OptionRules } from "../check/check_options.ts";
+import type { OptionRules } from "../check/options.ts";
 import {
   aFunction,
   aPositiveInteger,

@@ -7,8 +7,8 @@
 
 import type { ConnectionInfo } from "../context.ts";
 import { errorResponse } from "../error_response.ts";
-import { checkOptions } from "../check/check_options.ts";
-import type { OptionRules } from "../check/check_options.ts";
+import { checkOptions } from "../check/options.ts";
+import type { OptionRules } from "../check/options.ts";
 import { printableError } from "../redact/printable.ts";
 import { surviveLongMessages } from "./long_messages.ts";
 import { aLimit } from "../check/rules.ts";

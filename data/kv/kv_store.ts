@@ -23,10 +23,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";

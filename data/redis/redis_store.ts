@@ -28,10 +28,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aTimeout, required } from "../../core/check/rules.ts";
 import {
   aRedisClient,

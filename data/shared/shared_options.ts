@@ -1,4 +1,4 @@
-import type { Rules } from "../../core/check/check_options.ts";
+import type { Rules } from "../../core/check/options.ts";
 import {
   aBoolean,
   aDuration,

@@ -4,10 +4,7 @@
  * @module
  */
 
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aPositiveInteger,

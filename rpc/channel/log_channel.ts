@@ -1,4 +1,4 @@
-import { checkOptions } from "../../core/check/check_options.ts";
+import { checkOptions } from "../../core/check/options.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import {

@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { aFunction, aString } from "../../core/check/rules.ts";
 import type { Schema } from "../procedure/schema.ts";
 import type { Endpoint } from "../server/call.ts";

@@ -7,7 +7,7 @@
  */
 
 import type { RequestContext } from "../../core/context.ts";
-import { checkValue } from "../../core/check/check_options.ts";
+import { checkValue } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import {
   aSchema,

@@ -3,7 +3,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
 import { networkOf } from "../../core/http/network_of.ts";
 import {

@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { withMethods } from "../../core/check/rules.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";

@@ -3,7 +3,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
 import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
 import { pathOf } from "../../core/path.ts";

@@ -1,7 +1,4 @@
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveInteger } from "../../core/check/rules.ts";
 import type { Procedure } from "../procedure/procedure.ts";
 import type { Transformer } from "../protocol.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { checkValue } from "../../core/check/check_options.ts";
+import { checkValue } from "../../core/check/options.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceData, Tracer } from "../types.ts";

@@ -1,7 +1,4 @@
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { SerializedTrace } from "../types.ts";
 import type { OTLPTraces } from "./otlp_types.ts";
 import { type OTLPOptions, toOTLP as write } from "./otlp_writer.ts";

@@ -8,7 +8,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { rule } from "../../core/check/rules.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";

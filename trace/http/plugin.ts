@@ -4,7 +4,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import type { Next } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";

@@ -1,7 +1,4 @@
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";

@@ -1,4 +1,4 @@
-import { checkOptions, checkValue } from "../../core/check/check_options.ts";
+import { checkOptions, checkValue } from "../../core/check/options.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";

@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkValue,
   type OptionRules,
-} from "../../core/check/check_options.ts";
+} from "../../core/check/options.ts";
 import { runSpan } from "../../core/observe.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";

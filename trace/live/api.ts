@@ -1,10 +1,7 @@
 import { runOutside } from "../../core/request_scope.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { type Authorize, refuse, ruleOf } from "../http/access.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { aCollector, type Collector } from "../record/collector.ts";

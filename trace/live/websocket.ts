@@ -1,8 +1,5 @@
 import { runOutside } from "../../core/request_scope.ts";
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { allows, type Authorize, refuse, ruleOf } from "../http/access.ts";

@@ -1,8 +1,5 @@
 import { isHex } from "../../core/bytes/hex.ts";
-import {
-  checkOptions,
-  type OptionRules,
-} from "../../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aPositiveInteger,
