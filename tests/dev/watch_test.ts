@@ -151,7 +151,7 @@ Deno.test({
     const broken = 'console.log("broken"); throw new Error();';
     await change(folder, broken, () => child.printed(/^broken$/m));
     child.kill("SIGTERM");
-    await child.code;
+    assertEquals(await child.code, 143);
   },
 });
 

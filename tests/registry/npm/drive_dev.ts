@@ -25,7 +25,7 @@ export default {
 `;
 
 /** Checks that the dev command serves and traces an app, and ends on SIGTERM. */
-export async function runDev(
+export async function assertDevWorks(
   { folder, program }: Project,
   flags: readonly string[],
 ): Promise<void> {
@@ -80,7 +80,9 @@ async function useViewer(origin: string): Promise<void> {
 }
 
 /** Checks the errors of the dev command. */
-export async function failDev({ folder, program }: Project): Promise<void> {
+export async function assertDevReports(
+  { folder, program }: Project,
+): Promise<void> {
   const dev = (...args: string[]) =>
     run(program, [DEV, ...args], { cwd: folder });
   await Deno.writeTextFile(

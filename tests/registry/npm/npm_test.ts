@@ -13,7 +13,7 @@ import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
-import { failDev, runDev } from "./drive_dev.ts";
+import { assertDevReports, assertDevWorks } from "./drive_dev.ts";
 import { driveServer } from "./drive_server.ts";
 import { packForNpm } from "./pack.ts";
 import { versionsOf } from "./pins.ts";
@@ -157,14 +157,14 @@ for (const { name, main } of RUNTIMES) {
     Deno.test(
       `${command} traces an app on ${name}, and on SIGTERM writes --export and ends`,
       testOptions,
-      () => runDev(projects.get(name)!, flags),
+      () => assertDevWorks(projects.get(name)!, flags),
     );
   }
 
   Deno.test(
     `dev on ${name} reports an entry that throws, and a port in use`,
     testOptions,
-    () => failDev(projects.get(name)!),
+    () => assertDevReports(projects.get(name)!),
   );
 
   Deno.test(
