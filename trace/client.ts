@@ -8,7 +8,7 @@
  * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. If the
  * server doesn't trace, nothing is sent and no error appears.
  *
- * On a server, all functions can be called and do nothing.
+ * On a server, nothing is traced: functions only run your code.
  *
  * @example Trace a page
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Every name of `@quartet/kit/trace`, without any tracing. To remove tracing from
- * a production build, map `@quartet/kit/trace` to `@quartet/kit/trace/noop` in the
+ * Exports every name of `@quartet/kit/trace`, without any tracing. To remove
+ * tracing from a production build, map `@quartet/kit/trace` to `@quartet/kit/trace/noop` in the
  * import map, or with an alias of the bundler. The code that imports it stays the
  * same.
  *
