@@ -184,3 +184,28 @@ testViewer(
     await waitForText(page, "#waterfall .axis .tick", whole);
   },
 );
+
+testViewer(
+  browser,
+  "shows 10,000 spans in the overview",
+  async ({ page }, atlas) => {
+    const root = atlas.tracer.startTrace("job:many");
+    for (let i = 1; i < 10_000; i++) root.child(`step:${i}`, "database").end();
+    root.end();
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:many");
+    await waitUntil(
+      page,
+      `(() => {
+        const canvas = document.querySelector(".minimap canvas");
+        const { width, height } = canvas;
+        if (width < 400) return false;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        const rows = Array.from({ length: height }, (_, y) =>
+          data.subarray(y * width * 4, (y + 1) * width * 4)
+            .some((value, i) => i % 4 === 3 && value > 200));
+        return rows.filter(Boolean).length > height * 0.9;
+      })()`,
+    );
+  },
+);

@@ -57,9 +57,10 @@ function drawSpans(
     context.fillStyle = palette[`layer-${span.layer}`];
     context.fillRect(
       (span.startTime - start) * scale,
-      index * lane,
+      // Thinner bars would be transparent, so several spans share a line.
+      lane < 1 ? Math.floor(index * lane) : index * lane,
       Math.max((span.endTime - span.startTime) * scale, 1),
-      Math.max(lane - 1, Math.min(lane, 1.2)),
+      Math.max(lane - 1, Math.min(lane, 1.2), 1),
     );
   }
 }
