@@ -209,3 +209,30 @@ testViewer(
     );
   },
 );
+
+testViewer(
+  browser,
+  "goes from the errors to the span that threw",
+  async ({ page }, atlas) => {
+    const root = atlas.tracer.startTrace("GET /broken", "request");
+    const step = root.child("step:load", "custom");
+    step.child("step:fine", "custom").end();
+    const query = step.child("db.query", "database");
+    for (const span of [query, root]) {
+      span.error(new RangeError("The table is gone"));
+    }
+    query.end();
+    step.end();
+    root.end();
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "/broken");
+    const errors = page.getByRole("button", { name: "2 errors" });
+    for (const name of ["db.query", "GET /broken", "db.query"]) {
+      await errors.click();
+      await waitForText(page, "#details h3", name);
+    }
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("e");
+    await waitForText(page, "#details h3", "db.query");
+  },
+);

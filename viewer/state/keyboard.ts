@@ -10,7 +10,6 @@ import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
 import { listTab, queryText } from "./listing.ts";
 import {
-  failures,
   grouped,
   matches,
   openedTrace,
@@ -60,8 +59,8 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["h", "ArrowLeft"], "Collapse, or to the parent", selection.stepOut],
     [[" "], "Expand or collapse", selection.toggleSelected],
     [["a"], "Expand or collapse everything", selection.toggleAll],
-    [["e"], "Next error", () => selection.stepThrough(failures.value, 1)],
-    [["E"], "Previous error", () => selection.stepThrough(failures.value, -1)],
+    [["e"], "Next error", () => selection.stepThroughErrors(1)],
+    [["E"], "Previous error", () => selection.stepThroughErrors(-1)],
     [["n"], "Next match", () => selection.stepThrough(matches.value, 1)],
     [["N"], "Previous match", () => selection.stepThrough(matches.value, -1)],
     [["+", "="], "Zoom in", () => zoomAtSelected(0.6)],

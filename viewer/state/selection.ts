@@ -16,6 +16,7 @@ import {
   collapsed,
   comparison,
   expandedGroups,
+  failures,
   hiddenLayers,
   rows,
   shownRows,
@@ -120,6 +121,17 @@ export function revealSpan(index: number): void {
     hiddenLayers.value = without(hiddenLayers.value, [node.span.layer]);
     selectedRow.value = node.span.id;
   });
+}
+
+/**
+ * Selects the next or previous failed span. Without a selection, the next one is
+ * the first that failed by itself instead of because of a span below.
+ */
+export function stepThroughErrors(step: 1 | -1): void {
+  const places = failures.value;
+  const cause = places.find((at) => tree.value?.nodes[at]?.errorsBelow === 0);
+  if (step === 1 && !selected.value && cause !== undefined) revealSpan(cause);
+  else stepThrough(places, step);
 }
 
 /** Selects the next or previous one of some spans. */
