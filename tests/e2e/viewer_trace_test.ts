@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { shareBrowser } from "./browser.ts";
 import {
   openTrace,
@@ -234,5 +234,34 @@ testViewer(
     await page.keyboard.press("Escape");
     await page.keyboard.press("e");
     await waitForText(page, "#details h3", "db.query");
+  },
+);
+
+testViewer(
+  browser,
+  "shows failed spans behind a 200 alike in the list and in the header",
+  async ({ page }, atlas) => {
+    await ask(atlas, "/countries/fra");
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "/countries/fra");
+    const color = (part: string) =>
+      page.locator(`${part} .status`).last()
+        .evaluate((status) => getComputedStyle(status).color);
+    const good = await color("#trace-list [data-row]");
+    assertEquals(await color(".trace-header"), good);
+
+    const root = atlas.tracer.startTrace("GET /half", "request");
+    root.setAttribute("http.request.method", "GET");
+    root.setAttribute("http.response.status_code", 200);
+    const step = root.child("step:mail", "custom");
+    step.error(new Error("No answer"));
+    step.end();
+    root.end();
+    await waitForCount(page, "2 traces");
+    await openTrace(page, "/half");
+    await waitForText(page, ".trace-header .status", "200");
+    const bad = await color("#trace-list .failed");
+    assertNotEquals(bad, good);
+    assertEquals(await color(".trace-header"), bad);
   },
 );

@@ -7,7 +7,7 @@
 import { type ComponentChildren, type ComponentProps, Fragment } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { formatDuration, formatPlural } from "../model/format.ts";
-import type { TraceEntry } from "../model/summary.ts";
+import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { runKey } from "../state/keyboard.ts";
 
@@ -129,11 +129,16 @@ export function Facts({ of }: { of: readonly Fact[] }) {
   );
 }
 
-/** The status of a response, coloured by its class. */
-export function Status({ code }: { code: number }) {
+/**
+ * The status of a trace's response, coloured by its class, or as an error if a
+ * span failed.
+ */
+export function Status({ entry }: { entry: TraceEntry }) {
+  const { statusCode } = entry;
+  const look = isFailedTrace(entry) ? 5 : Math.floor(statusCode / 100);
   return (
-    <span class={`status status-${Math.floor(code / 100)}`}>
-      {code === 0 ? "–" : code}
+    <span class={`status status-${look}`}>
+      {statusCode === 0 ? "–" : statusCode}
     </span>
   );
 }
@@ -142,7 +147,7 @@ export function Status({ code }: { code: number }) {
 export function Outcome({ entry }: { entry: TraceEntry }) {
   return (
     <>
-      <Status code={entry.statusCode} />
+      <Status entry={entry} />
       <strong>{timeText(entry)}</strong>
       <span>{formatPlural(entry.spanCount, "span")}</span>
     </>

@@ -40,7 +40,7 @@ const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
       )}
     </>
   ), { title: ({ path }) => cutText(path, 500) }),
-  column("statusCode", "Status", (entry) => <Status code={entry.statusCode} />),
+  column("statusCode", "Status", (entry) => <Status entry={entry} />),
   column("duration", "Duration", timeText),
   column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
   column("layers", "Layers", LayerBar, { fixed: true }),
