@@ -21,6 +21,11 @@ export function reportError<Args extends readonly unknown[]>(
   }
 }
 
+/** The default of `onError`: prints an error that is safe to show. */
+export function logMessage({ message }: Error): void {
+  console.error(message);
+}
+
 function printFailure(failure: unknown): void {
   console.error("onError failed:", printableError(failure));
 }

@@ -1,6 +1,6 @@
 import { MAX_DELAY } from "./check/rules.ts";
 import { redactMessage } from "./redact/redact_message.ts";
-import { reportError } from "./report_error.ts";
+import { logMessage, reportError } from "./report_error.ts";
 import { pause } from "./runtime/pause.ts";
 import { UnavailableError } from "./unavailable.ts";
 
@@ -160,7 +160,7 @@ export class StoreLink<C> {
   }
 
   #report(error: Error): void {
-    const { onError = logError } = this.#options;
+    const { onError = logMessage } = this.#options;
     reportError(onError, error);
   }
 
@@ -274,8 +274,4 @@ class Attempt<C> {
       }, fail);
     });
   }
-}
-
-function logError({ message }: Error): void {
-  console.error(message);
 }

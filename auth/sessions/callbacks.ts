@@ -12,7 +12,7 @@ import type { AuthCallbacks } from "../options.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Session, User } from "../user.ts";
 import { isCustomClaim, PROTECTED_CLAIMS } from "./claim_names.ts";
-import { definedFields, keep } from "./json_copy.ts";
+import { definedFields, isSame, keep } from "./json_copy.ts";
 import { copySession } from "./session_copy.ts";
 import { checkUser } from "./session_user.ts";
 import {
@@ -49,7 +49,7 @@ export async function callJwt(
   const result = {} as JWTPayload;
   for (const name of PROTECTED_CLAIMS) {
     if (Object.hasOwn(payload, name)) result[name] = payload[name];
-    if (!isEqual(built[name], payload[name])) ignore(name);
+    if (!isSame(built[name], payload[name])) ignore(name);
   }
   const { email, name, roles } = built as Partial<BaseUser>;
   checkUser(
@@ -65,10 +65,6 @@ export async function callJwt(
     keep(result, key, value);
   }
   return result;
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /**

@@ -71,3 +71,8 @@ export function definedFields<T extends object>(fields: T): T {
     entries.filter(([, value]) => value !== undefined && value !== null),
   ) as T;
 }
+
+/** Whether two values have the same JSON. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

@@ -20,6 +20,7 @@ import type { SessionWatch } from "../../core/request_session.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
+import { isSame } from "./json_copy.ts";
 import type { Sessions } from "./sessions.ts";
 import {
   isVerified,
@@ -281,10 +282,6 @@ export class SessionWatcher {
     watched.isRead.resolve();
     if (this.#watched.size === 0) this.#stop();
   }
-}
-
-function isSame(a?: SessionRecord, b?: SessionRecord): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** Whether a session was refreshed between two looks at its record. */

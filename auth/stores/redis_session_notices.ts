@@ -1,6 +1,7 @@
 import type { RedisClient, RedisConnection } from "../../core/redis/client.ts";
 import { createConnection } from "../../core/redis/connection.ts";
 import { Pulse, type RedisLink } from "../../core/redis/link.ts";
+import { logMessage } from "../../core/report_error.ts";
 import { StoreLink } from "../../core/store_link.ts";
 
 /** Called with the ids of sessions, or `undefined` if some were missed. */
@@ -69,7 +70,7 @@ export class SessionNotices {
   }
 
   #createLink(): StoreLink<RedisConnection> {
-    const { client, channel, timeout, commands, onError = logError, read } =
+    const { client, channel, timeout, commands, onError = logMessage, read } =
       this.#options;
     const pulse = new Pulse(channel);
     return new StoreLink({
@@ -100,8 +101,4 @@ export class SessionNotices {
       isPassing: () => false,
     });
   }
-}
-
-function logError({ message }: Error): void {
-  console.error(message);
 }

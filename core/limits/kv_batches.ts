@@ -15,7 +15,7 @@
  * @module
  */
 
-import { reportError } from "../report_error.ts";
+import { logMessage, reportError } from "../report_error.ts";
 import { pause } from "../runtime/pause.ts";
 import { withTimeout } from "../runtime/timeouts.ts";
 import { UnavailableError } from "../unavailable.ts";
@@ -78,7 +78,7 @@ export class KvBatches<V> {
   constructor(
     kv: RateLimitKv,
     timeout: number,
-    onError: (error: Error) => unknown = logError,
+    onError: (error: Error) => unknown = logMessage,
   ) {
     this.#kv = kv;
     this.#timeout = timeout;
@@ -202,8 +202,4 @@ function before<T>(deadline: number, work: Promise<T>): Promise<T> {
   const left = Math.max(0, deadline - performance.now());
   const late = () => new Error("Deno KV has not answered in time");
   return withTimeout(work, left, late);
-}
-
-function logError({ message }: Error): void {
-  console.error(message);
 }

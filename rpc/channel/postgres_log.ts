@@ -17,9 +17,11 @@
 import { toHex } from "../../core/bytes/hex.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
+  type MeetingPoint,
   meetingPoint,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
+import { Slots } from "../../core/slots.ts";
 import type { LogFollower, MessageLog, Page } from "./message_log.ts";
 import { logSql, logTables } from "./postgres_log_sql.ts";
 
@@ -60,20 +62,14 @@ const TRIM_PART = 1 / 16;
 export class PostgresLog implements MessageLog {
   readonly pageSize: number;
   readonly #link: PostgresLink;
-  readonly #name: string;
-  /** The channel of notifications. */
-  readonly #channel: string;
-  /** The key of the advisory lock. */
-  readonly #lock: string;
-  readonly #history: number;
-  readonly #random: (bytes: Uint8Array<ArrayBuffer>) => void;
+  readonly #options: PostgresLogOptions;
+  readonly #place: MeetingPoint;
   readonly #sql: ReturnType<typeof logSql>;
   #batch: Batch | undefined;
   #tail: Promise<string> | undefined;
   /** Unsent queries of subscribers, by id. */
   readonly #catchUps = new Map<string, Promise<Page>>();
-  readonly #waiting: (() => void)[] = [];
-  #reads = 0;
+  readonly #readSlots = new Slots(MAX_READS);
   readonly #maxBatch: number;
   readonly #trimInterval: number;
   #untilTrim = 0;
@@ -86,8 +82,9 @@ export class PostgresLog implements MessageLog {
    * @throws {TypeError} If `connect` doesn't create a supported client.
    */
   constructor(options: PostgresLogOptions) {
-    const { name, schema, table, history, random } = options;
-    const { channel, lock } = meetingPoint("channel", schema, table, name);
+    const { name, schema, table, history } = options;
+    this.#place = meetingPoint("channel", schema, table, name);
+    const { channel } = this.#place;
     const wake = () => this.#news.resolve();
     this.#link = new PostgresLink({
       ...options,
@@ -97,11 +94,7 @@ export class PostgresLog implements MessageLog {
       tables: logTables(schema, table),
       listen: { channel, onMessage: wake, onListen: wake },
     });
-    this.#name = name;
-    this.#channel = channel;
-    this.#lock = lock;
-    this.#history = history;
-    this.#random = random;
+    this.#options = options;
     // A statement can't delete what it appends.
     this.#maxBatch = Math.min(MAX_BATCH, history);
     this.#trimInterval = Math.max(MIN_TRIM_INTERVAL, TRIM_PART * history);
@@ -156,7 +149,8 @@ export class PostgresLog implements MessageLog {
     const tail: Promise<string> = this.#link.run(() => {
       // Calls from here on may follow messages that this doesn't see.
       close();
-      return [this.#sql.tail, [this.#name, this.#lock, this.#newTag()]];
+      const { name } = this.#options;
+      return [this.#sql.tail, [name, this.#place.lock, this.#newTag()]];
     }).finally(close).then(([row]) => `${row![1]}-${row![0]}`);
     if (!isOver) this.#tail = tail;
     return tail;
@@ -170,7 +164,7 @@ export class PostgresLog implements MessageLog {
     const shared = this.#catchUps.get(id);
     if (shared !== undefined) return shared;
     const close = () => void this.#catchUps.delete(id);
-    const read = () => this.#takeTurn(() => this.#read(id, close));
+    const read = () => this.#readInTurn(id, close);
     // Deferred, so that others can share it before it is sent.
     const page = Promise.resolve().then(read).finally(close);
     this.#catchUps.set(id, page);
@@ -209,7 +203,8 @@ export class PostgresLog implements MessageLog {
   async #read(id: string, onSend = () => {}): Promise<Page> {
     const rows = await this.#link.run(() => {
       onSend();
-      const values = [this.#name, `${seqOf(id)}`, `${this.pageSize + 1}`];
+      const { name } = this.#options;
+      const values = [name, `${seqOf(id)}`, `${this.pageSize + 1}`];
       return [this.#sql.after, values];
     });
     const [first, ...rest] = rows.map(([seq, tag, text]) => ({
@@ -219,22 +214,19 @@ export class PostgresLog implements MessageLog {
     return first?.id === id ? rest : undefined;
   }
 
-  async #takeTurn<R>(read: () => Promise<R>): Promise<R> {
-    if (this.#reads === MAX_READS) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#reads++;
+  async #readInTurn(id: string, onSend: () => void): Promise<Page> {
+    await this.#readSlots.acquire();
     try {
-      return await read();
+      return await this.#read(id, onSend);
     } finally {
-      // The slot passes on directly, so nobody else can take it.
-      const next = this.#waiting.shift();
-      if (next !== undefined) next();
-      else this.#reads--;
+      this.#readSlots.release();
     }
   }
 
   async #send(batch: Batch): Promise<readonly string[]> {
     const tag = this.#newTag();
+    const { name, history } = this.#options;
+    const { channel, lock } = this.#place;
     const close = () => {
       if (this.#batch === batch) this.#batch = undefined;
     };
@@ -243,12 +235,12 @@ export class PostgresLog implements MessageLog {
         close();
         const { texts: { length } } = batch;
         const texts = JSON.stringify(batch.texts);
-        const values = [this.#name, this.#lock, tag, texts, this.#channel];
+        const values = [name, lock, tag, texts, channel];
         this.#untilTrim -= length;
         if (this.#untilTrim > 0) return [this.#sql.append, values];
         this.#untilTrim = this.#trimInterval;
         // In addition to the appended ones.
-        const kept = `${Math.max(0, this.#history - length)}`;
+        const kept = `${Math.max(0, history - length)}`;
         return [this.#sql.appendAndTrim, [...values, kept]];
       });
       return rows.map(([seq]) => `${tag}-${seq}`);
@@ -259,7 +251,7 @@ export class PostgresLog implements MessageLog {
 
   #newTag(): string {
     const bytes = new Uint8Array(8);
-    this.#random(bytes);
+    this.#options.random(bytes);
     return toHex(bytes);
   }
 }

@@ -5,8 +5,8 @@
  */
 
 import { reportError } from "../../core/report_error.ts";
+import { Slots } from "../../core/slots.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
-import { Slots } from "./slots.ts";
 
 /** Maximum bytes read from a response. */
 const MAX_ANSWER = 16 * 1024;
