@@ -94,13 +94,17 @@ export class KvEndings {
     const { versionstamp } = await kv.get(this.#key);
     // Later commits have a higher version.
     const ids: string[] = [];
-    const isLost = known === undefined || time - since > KEPT / 2;
-    if (!isLost && versionstamp !== null && versionstamp > known) {
+    const isLate = known === undefined || time - since > KEPT / 2;
+    if (!isLate && versionstamp !== null && versionstamp > known) {
       const start = [...this.#key, since - SKEW];
       for await (const entry of kv.list({ prefix: this.#key, start })) {
-        if (entry.versionstamp > known) ids.push(String(entry.value));
+        const { versionstamp: version, value } = entry;
+        // Commits after `get` belong to the next look.
+        if (version > known && version <= versionstamp) ids.push(String(value));
       }
     }
+    // A listener that was added meanwhile may have missed some.
+    const isLost = isLate || this.#known === undefined;
     this.#known = versionstamp ?? known ?? "";
     this.#time = time;
     return isLost ? undefined : ids;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import type {
+  KvDatabase,
   KvSessionStoreOptions,
   KvTransaction,
   SessionStore,
@@ -253,14 +254,81 @@ Deno.test("A KV store reports sessions that end or change through another handle
 
   // No listener sees this, so afterwards anything may have changed.
   stop();
+  const reports = told.length;
   await store.delete("e");
   const again = listenTo(here!.store);
   await until(() => again.told.length === 1);
   assertEquals(again.told, [undefined]);
-  assertEquals(told.length, 5);
+  assertEquals(told.length, reports);
   again.stop();
   for (const { kv } of [here!, there!]) kv.close();
   await Deno.remove(path);
+});
+
+/**
+ * Opens a store of `database` whose next look at the ended sessions stops before
+ * it reads them, until `resume()` is called.
+ */
+function holdLooks(database: Deno.Kv) {
+  let held: PromiseWithResolvers<void> | undefined;
+  let reached = Promise.withResolvers<void>();
+  const kv: KvDatabase = {
+    get: (key) => database.get(key),
+    atomic: () => database.atomic() as KvTransaction,
+    async *list(selector) {
+      reached.resolve();
+      await held?.promise;
+      yield* database.list(selector as Deno.KvListSelector);
+    },
+  };
+  return {
+    store: createKvSessionStore({ kv, now: () => START, interval: 0.01 }),
+    /** Holds the next look. The returned promise resolves when it has begun. */
+    hold() {
+      held = Promise.withResolvers();
+      reached = Promise.withResolvers();
+      return reached.promise;
+    },
+    resume: () => held!.resolve(),
+  };
+}
+
+Deno.test("A session that ends while a KV store polls is reported once", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const { store, hold, resume } = holdLooks(kv);
+  const other = createKvSessionStore({ kv, now: () => START });
+  for (const id of ["a", "b", "c"]) await store.set(recordOf(id));
+  const { told, has, stop } = listenTo(store);
+  await until(() => told.length === 1);
+  const polling = hold();
+  await other.delete("a");
+  await polling;
+  await other.delete("b");
+  resume();
+  await until(() => has("b"));
+  await other.delete("c");
+  await until(() => has("c"));
+  assertEquals(told, [undefined, ["a"], ["b"], ["c"]]);
+  stop();
+});
+
+Deno.test("A listener that is added while a KV store polls learns that notifications may be missing", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const { store, hold, resume } = holdLooks(kv);
+  const other = createKvSessionStore({ kv, now: () => START });
+  await store.set(recordOf("a"));
+  const first = listenTo(store);
+  await until(() => first.told.length === 1);
+  const polling = hold();
+  await other.delete("a");
+  await polling;
+  first.stop();
+  const second = listenTo(store);
+  resume();
+  await until(() => second.told.length > 0);
+  assertEquals(second.told, [undefined]);
+  assertEquals(first.told, [undefined]);
+  second.stop();
 });
 
 Deno.test("A KV store reports a session that another process has ended", async () => {
