@@ -19,6 +19,7 @@ import {
   needsPostgres,
   sharedPostgres,
 } from "../../postgres_server.ts";
+import { until } from "../../rpc/helpers.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 const url = sharedPostgres();
@@ -311,19 +312,31 @@ Deno.test("createPostgresSessionStore() rejects objects that aren't clients of p
   }
 });
 
-Deno.test("The report of an outage contains no password", async () => {
-  const reports: string[] = [];
-  let calls = 0;
-  const store = createPostgresSessionStore({
-    connect() {
-      if (calls++ === 0) return new pg.Client();
-      throw new TypeError("Invalid URL: 'postgres://app:hunter2@[db/app'");
-    },
-    onError: (error) => reports.push(error.message),
-  });
-  const error = await assertRejects(async () => await store.get("id"), Error);
-  await store.close();
-  assertEquals(reports, [error.message]);
-  assertMatch(error.message, /^Cannot reach session store: Invalid URL/);
-  assertEquals(error.message.includes("hunter2"), false);
-});
+test(
+  "The report of an outage contains no password",
+  async (world) => {
+    const reports: string[] = [];
+    let isBroken = false;
+    const store = world.store({
+      connect() {
+        if (!isBroken) return world.connect();
+        throw new TypeError("Invalid URL: 'postgres://app:hunter2@[db/app'");
+      },
+      onError: (error) => reports.push(error.message),
+      // So that no health check runs when the connection is cut.
+      timeout: 60,
+    });
+    await store.set(recordOf("a"));
+    isBroken = true;
+    await world.run(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%${world.schema}%' AND pid <> pg_backend_pid()`,
+    );
+    await until(() => reports.length === 1);
+    const error = await assertRejects(async () => await store.get("a"), Error);
+    assertEquals(reports, [error.message]);
+    assertMatch(error.message, /^Cannot reach session store: Invalid URL/);
+    assertEquals(error.message.includes("hunter2"), false);
+  },
+  // It notices that a connection was cut. npm:postgres does so at the next query.
+  ["npm:pg"],
+);
