@@ -17,7 +17,9 @@ import { type FaultProxy, startFaultProxy } from "../cluster/fault_proxy.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { until } from "./store_contract.ts";
 
-/** A cache as one process would have it, with its own clock. */
+const START = Date.now();
+
+/** A cache as one process would have it, with its own clock, which stands still. */
 class Process implements AsyncDisposable {
   readonly cache: Cache;
   readonly errors: unknown[] = [];
@@ -26,7 +28,7 @@ class Process implements AsyncDisposable {
   ahead = 0;
 
   constructor(readonly store: CacheStore, now: { get: () => number }) {
-    now.get = () => Date.now() + this.ahead;
+    now.get = () => START + this.ahead;
     this.cache = createCache({
       store,
       now: now.get,
@@ -57,11 +59,20 @@ function open(
   const store = createRedisStore({
     client,
     name: "test",
-    timeout: 0.3,
+    // So that a slow machine doesn't look like an outage.
+    timeout: 60,
     ...options,
     now: () => clock.get(),
   });
   return new Process(store, clock);
+}
+
+/** Opens a process that notices within a second that its proxy fails. */
+function openBehind(
+  { url }: FaultProxy,
+  options: Partial<RedisStoreOptions> = {},
+): Process {
+  return open(url, { timeout: 1, ...options });
 }
 
 function test(
@@ -91,7 +102,7 @@ test(
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
-    await using cutOff = open(proxy.url);
+    await using cutOff = openBehind(proxy);
     for (const process of [here, cutOff]) await process.load(source);
     proxy.set("black hole");
     source.version = 2;
@@ -121,7 +132,7 @@ test(
   "A process that reconnects to Redis keeps its memory",
   async (_url, proxy) => {
     const source = { version: 1 };
-    await using process = open(proxy.url);
+    await using process = openBehind(proxy);
     for (const key of ["a", "b", "c"]) await process.load(source, key);
     proxy.set("black hole");
     process.ahead += 3_000;
@@ -139,7 +150,7 @@ test(
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
-    await using cutOff = open(proxy.url);
+    await using cutOff = openBehind(proxy);
     for (const process of [here, cutOff]) await process.load(source);
     proxy.set("black hole");
     source.version = 2;
@@ -156,7 +167,7 @@ test(
   "onError is called once per outage, also if all values are in memory",
   async (_url, proxy) => {
     const source = { version: 1 };
-    await using process = open(proxy.url, { maxStaleness: Infinity });
+    await using process = openBehind(proxy, { maxStaleness: Infinity });
     await process.load(source);
     for (let outage = 1; outage <= 3; outage++) {
       proxy.set(outage === 2 ? "refuse" : "black hole");
@@ -179,7 +190,7 @@ test(
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
-    await using silent = open(proxy.url, { timeout: 1 });
+    await using silent = openBehind(proxy);
     for (const process of [here, silent]) await process.load(source);
     proxy.set("silent");
     const { version } = silent.store.invalidations;
@@ -197,7 +208,7 @@ test(
 test(
   "ping() checks whether a store is ready",
   async (_url, proxy) => {
-    await using process = open(proxy.url);
+    await using process = openBehind(proxy);
     await process.store.ping!();
     proxy.set("refuse");
     await assertRejects(
@@ -217,7 +228,7 @@ test(
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
-    await using cutOff = open(proxy.url, { strict: true });
+    await using cutOff = openBehind(proxy, { strict: true });
     for (const process of [here, cutOff]) await process.load(source);
     proxy.set("black hole");
     for (let version = 2; version < 5; version++) {
