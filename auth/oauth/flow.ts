@@ -21,7 +21,7 @@ import { createReplayGuard } from "./replay_guard.ts";
 /** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
-/** Maximum characters of a return address. A browser may keep eight of them. */
+/** Maximum characters of a return address. It is part of a cookie. */
 const MAX_RETURN_TO = 512;
 
 /** The options of an {@linkcode OAuthFlow}. */

@@ -17,6 +17,11 @@ import { isRandomValue } from "./pkce.ts";
 export const LIFETIME = 10 * 60 * 1000;
 /** Maximum pending sign-ins of a browser. */
 const MAX_COOKIES = 8;
+/**
+ * Maximum characters of all of them. Node and nginx refuse requests with 8 or
+ * 16 KB of headers. Links of another site could otherwise lock a user out.
+ */
+const MAX_TOTAL = 6 * 1024;
 /** Maximum cookies that are decrypted. The rest is for the next sign-in. */
 const MAX_OPENED = 20;
 /** Values that are sealed for another purpose don't open. */
@@ -70,14 +75,17 @@ export class FlowCookies {
   add(pending: PendingSignIn, header: string | null): string[] {
     const opened = cookiesOf(header, this.#prefix).map(([name, value]) => {
       const begun = this.#open(value)?.begun ?? -Infinity;
-      return { name, begun, isValid: pending.begun - begun < LIFETIME };
+      const isValid = pending.begun - begun < LIFETIME;
+      return { name, begun, isValid, length: name.length + value.length };
     });
-    // A stable sort. The newest stay, and one is about to join them.
-    const kept = opened.filter(({ isValid }) => isValid)
-      .sort((a, b) => b.begun - a.begun).slice(0, MAX_COOKIES - 1);
-    const removed = opened.filter((cookie) => !kept.includes(cookie));
     const name = this.#nameOf(pending.state);
     const value = this.#keys.seal(PURPOSE, JSON.stringify(pending));
+    let total = name.length + value.length;
+    // A stable sort. The newest stay, and one is about to join them.
+    const kept = opened.filter(({ isValid }) => isValid)
+      .sort((a, b) => b.begun - a.begun).slice(0, MAX_COOKIES - 1)
+      .filter(({ length }) => (total += length) <= MAX_TOTAL);
+    const removed = opened.filter((cookie) => !kept.includes(cookie));
     return [
       ...removed.map(({ name }) => formatCookie(this.#settings, name, "", 0)),
       formatCookie(this.#settings, name, value, LIFETIME / 1000),

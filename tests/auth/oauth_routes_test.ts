@@ -146,6 +146,37 @@ Deno.test("A return address leads only to this server", async () => {
   );
 });
 
+Deno.test("Cookies of sign-ins with long return addresses fit into 6 KB", async () => {
+  await using local = startProvider();
+  await using server = await SERVERS["the host"]!(local);
+  const browser = createBrowser(server.origin);
+  const size = () =>
+    Array.from(
+      browser.cookies,
+      ([name, { value }]) => name.length + value.length,
+    )
+      .reduce((sum, length) => sum + length, 0);
+  // Each takes six characters in a URL, and two in JSON.
+  const longest = encodeURIComponent(`/${'"'.repeat(511)}`);
+  for (let i = 0; i < 10; i++) {
+    const away = await browser.ask(`/auth/github?returnTo=${longest}`);
+    await away.body?.cancel();
+    assert(size() <= 6 * 1024, `${size()}`);
+  }
+  assertEquals(browser.cookies.size, 3);
+  assertEquals(
+    await visit(browser, `/auth/github?returnTo=${longest}`),
+    `/${'"'.repeat(511)}`,
+  );
+
+  const other = createBrowser(server.origin);
+  for (let i = 0; i < 10; i++) {
+    const away = await other.ask("/auth/github?returnTo=/orders/7");
+    await away.body?.cancel();
+  }
+  assertEquals(other.cookies.size, 8);
+});
+
 Deno.test("oauthRoutes accepts another path, origin and home", async () => {
   await using local = startProvider();
   const app = createApp({
