@@ -166,3 +166,28 @@ testViewer(
     await waitForCount(page, "4 traces");
   },
 );
+
+testViewer(
+  browser,
+  "searches for what is typed right after another key",
+  async ({ page }, atlas) => {
+    await ask(atlas, "/countries/fra");
+    await waitForCount(page, "1 trace");
+    await page.locator("#trace-list").focus();
+    // As fast as events can come: `t` and `x` are keys of the page, too.
+    await page.evaluate(() => {
+      for (const key of ["r", "/"]) {
+        document.activeElement!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, bubbles: true }),
+        );
+      }
+    });
+    await page.locator("#route-table").waitFor();
+    await page.keyboard.type("text");
+    assertEquals(await page.locator("#search").inputValue(), "text");
+    assertEquals(
+      await page.evaluate("document.documentElement.dataset.theme"),
+      "system",
+    );
+  },
+);

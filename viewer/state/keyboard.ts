@@ -141,9 +141,17 @@ function focusPlace(place: "list" | "trace" | "details"): void {
   document.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus();
 }
 
-/** Focuses a part of the page that is drawn next. */
+/**
+ * Focuses a part of the page that is drawn next, unless another key moves the
+ * focus before that.
+ */
 function focusDrawn(place: "list" | "trace"): void {
-  setTimeout(() => focusPlace(place));
+  const before = document.activeElement;
+  setTimeout(() => {
+    const focused = document.activeElement;
+    // Elements that are removed leave the focus to the body.
+    if (focused === before || focused === document.body) focusPlace(place);
+  });
 }
 
 function focusedPlace(): string | undefined {
