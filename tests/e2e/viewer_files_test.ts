@@ -29,7 +29,7 @@ testViewer(
   "opens files from the dialog and by drag and drop",
   async ({ page }, atlas) => {
     await using folder = await makeFolder();
-    const traces = sampleTraces({ count: 6, seed: 5 });
+    const traces = sampleTraces({ count: 7, seed: 5 });
     const open = async (name: string, text: string) => {
       await folder.write(name, text);
       const chooser = page.waitForEvent("filechooser");
@@ -42,6 +42,22 @@ testViewer(
     await open("one.otlp.json", JSON.stringify(toOTLP(traces.slice(2, 3))));
     await waitForText(page, ".notice", "Added 1 trace from one.otlp.json.");
     await waitForCount(page, "3 traces");
+    await open("three.json", JSON.stringify(traces.slice(0, 3)));
+    await waitForText(
+      page,
+      ".notice",
+      "Added 0 traces from three.json. The page already had 3.",
+    );
+    await open(
+      "more.json",
+      JSON.stringify([traces[2], traces[6], traces[6]]),
+    );
+    await waitForText(
+      page,
+      ".notice",
+      "Added 1 trace from more.json. The page already had 1.",
+    );
+    await waitForCount(page, "4 traces");
     await open("broken.json", `[{"id": 1`);
     await waitForText(page, ".notice.failed", "broken.json: Cannot read");
     await page.getByRole("button", { name: "Close the message" }).click();
@@ -50,17 +66,17 @@ testViewer(
 
     await drop(page, {
       "one.json": JSON.stringify(traces[3]),
-      "lines.jsonl": traces.slice(4).map((trace) =>
+      "lines.jsonl": traces.slice(4, 6).map((trace) =>
         JSON.stringify(toOTLP([trace]))
       ).join("\n"),
     });
     await waitForText(page, ".notice", "Added 1 trace from one.json.");
     await waitForText(page, ".notice", "Added 2 traces from lines.jsonl.");
-    await waitForCount(page, "6 traces");
+    await waitForCount(page, "7 traces");
 
     // Requests still arrive live.
     await ask(atlas, "/countries/fra");
-    await waitForCount(page, "7 traces");
+    await waitForCount(page, "8 traces");
     await openTrace(page, "/countries/fra");
   },
 );
@@ -104,10 +120,12 @@ testViewer(
     assertMatch(one.path, /\/trace-[0-9a-f]{8}\.html$/);
 
     for (
-      const [file, count] of [[json, 3], [otlp, 3], [html, 3], [
-        one,
-        1,
-      ]] as const
+      const [file, count] of [
+        [json, 3],
+        [otlp, 3],
+        [html, 3],
+        [one, 1],
+      ] as const
     ) {
       await using other = await openViewer(browser, atlas.viewer);
       await waitForCount(other.page, "3 traces");

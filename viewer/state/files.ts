@@ -8,7 +8,7 @@ import { toChromeTrace } from "../../trace/export/chrome.ts";
 import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { packTraces } from "../../trace/export/pack.ts";
 import type { SerializedTrace } from "../../trace/types.ts";
-import { formatPlural } from "../model/format.ts";
+import { formatCount, formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
@@ -49,13 +49,16 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 async function importFiles(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     try {
-      const added = await importText(await file.text());
-      if (added.length === 0) notifyFailure(`${file.name} holds no traces.`);
+      const read = await importText(await file.text());
+      if (read.length === 0) notifyFailure(`${file.name} holds no traces.`);
       else {
-        addEntries(added);
+        const { fresh, known } = addEntries(read);
         dataState.value = { kind: "ready" };
+        const text = `Added ${formatPlural(fresh, "trace")} from ${file.name}.`;
         notify(
-          `Added ${formatPlural(added.length, "trace")} from ${file.name}.`,
+          known === 0
+            ? text
+            : `${text} The page already had ${formatCount(known)}.`,
         );
       }
     } catch (error) {

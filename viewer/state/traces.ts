@@ -60,9 +60,13 @@ export function findEntry(id: string): TraceEntry | undefined {
     running.findLast((entry) => entry.key === id || entry.id === id);
 }
 
-/** Shows traces at once. Known traces are replaced. */
-export function addEntries(added: readonly TraceEntry[]): void {
-  receive(added, false);
+/**
+ * Shows traces at once. Known traces are replaced.
+ *
+ * @returns How many traces the page didn't have, and how many it had.
+ */
+export function addEntries(added: readonly TraceEntry[]) {
+  return receive(added, false);
 }
 
 /**
@@ -73,7 +77,7 @@ export function receiveEntries(added: readonly TraceEntry[]): void {
   receive(added, paused.value || !listAtTop.value);
 }
 
-function receive(added: readonly TraceEntry[], hold: boolean): void {
+function receive(added: readonly TraceEntry[], hold: boolean) {
   // A trace may occur twice. Its last record counts.
   const records = new Map(added.map((entry) => [entry.key, entry]));
   const fresh = [...records.values()].filter(({ key }) => !known.has(key));
@@ -95,6 +99,7 @@ function receive(added: readonly TraceEntry[], hold: boolean): void {
     const list = hold ? held : entries;
     list.value = keepNewest([...list.value, ...fresh]);
   });
+  return { fresh: fresh.length, known: records.size - fresh.length };
 }
 
 function noteMethod(method: string): void {
