@@ -1,8 +1,8 @@
 /**
  * Exports every name of `@quartet/kit/trace`, without any tracing. To remove
- * tracing from a production build, map `@quartet/kit/trace` to `@quartet/kit/trace/noop` in the
- * import map, or with an alias of the bundler. The code that imports it stays the
- * same.
+ * tracing from a production build, map `@quartet/kit/trace` to
+ * `@quartet/kit/trace/noop` in the import map, or with an alias of the bundler.
+ * The code that imports it stays the same.
  *
  * Functions that wrap work run the work. Middlewares call the next one. The paths
  * of the viewer answer 404.
