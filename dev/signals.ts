@@ -8,6 +8,15 @@ const SIGNALS = process.platform === "win32"
 /** An environment variable. It survives restarts, which are in one process. */
 const ENDING = "QUARTET_DEV_ENDING";
 
+const WRITE_NOTE = { name: "env", variable: ENDING } as const;
+const SEND_SIGNAL = { name: "run" } as const;
+
+/** Whether Deno allows an operation. Otherwise it would throw, or prompt. */
+function isAllowed(operation: typeof WRITE_NOTE | typeof SEND_SIGNAL): boolean {
+  return !("Deno" in globalThis) ||
+    Deno.permissions.querySync(operation).state === "granted";
+}
+
 /**
  * Calls the listener on the first signal. A signal after the time for a shutdown
  * ends the process.
@@ -20,7 +29,7 @@ export function onFirstSignal(listener: () => void): () => Promise<void> {
   let first: number | undefined;
   let settled = Promise.resolve();
   for (const name of SIGNALS) process.on(name, () => handle(name));
-  if (process.env[ENDING] !== undefined) {
+  if (isAllowed(WRITE_NOTE) && process.env[ENDING] !== undefined) {
     queueMicrotask(() => handle("SIGTERM"));
   }
   return () => settled;
@@ -28,12 +37,13 @@ export function onFirstSignal(listener: () => void): () => Promise<void> {
   function handle(name: NodeJS.Signals): void {
     if (first === undefined) {
       first = performance.now();
-      if (name === "SIGTERM" && "Deno" in globalThis) settled = endWatcher();
+      const mayBeWatched = "Deno" in globalThis && isAllowed(SEND_SIGNAL);
+      if (name === "SIGTERM" && mayBeWatched) settled = endWatcher();
       listener();
       return;
     }
     // The watcher sends one, so another one asks for the end.
-    if (name === "SIGTERM") process.env[ENDING] = "1";
+    if (name === "SIGTERM" && isAllowed(WRITE_NOTE)) process.env[ENDING] = "1";
     if (performance.now() - first > SHUTDOWN_TIMEOUT * 1_000) {
       process.exit(1);
     }
