@@ -86,6 +86,30 @@ for (const mounting of MOUNTINGS) {
     assertEquals(child.stderr, "");
   });
 
+  Deno.test(`In production, ${mounting} with isLocalRequest refuse without naming the condition`, async () => {
+    const { child, port } = await startTracedServer({
+      env: { DENO_ENV: "production" },
+      args: [mounting, "local"],
+    });
+    await using _ = child;
+    const url = `http://127.0.0.1:${port}/__app/traces`;
+    const headers = { "x-forwarded-for": "192.0.2.1" };
+    for (
+      const [path, method, action] of [
+        ["", "GET", "read traces"],
+        ["/api", "POST", "post spans"],
+      ] as const
+    ) {
+      const response = await fetch(url + path, { method, headers });
+      assertEquals([response.status, await response.json()], [403, {
+        error: {
+          code: "FORBIDDEN",
+          message: `This request may not ${action}: authorize refused it`,
+        },
+      }]);
+    }
+  });
+
   Deno.test(`Outside production, ${mounting} without authorize allow this machine and warn once`, async () => {
     const { child, port, traceId } = await startTracedServer({
       args: [mounting],
@@ -156,5 +180,6 @@ Deno.test("dev --trace shows its traces without --allow-env, which would otherwi
   const url = await addressOf(child);
   const statuses = await askForTraces(target(Number(url.port)));
   assertEquals([statuses.viewer, statuses.api, statuses.ws], [200, 200, 101]);
-  assertEquals(child.stderr, "");
+  child.kill("SIGTERM");
+  assertEquals([await child.code, child.stderr], [0, ""]);
 });

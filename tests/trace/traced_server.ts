@@ -3,7 +3,8 @@
  * It prints a line of JSON: its port, and the id of a stored trace.
  *
  * Arguments: `plugin` or `handlers`, the way to mount them. Then optionally
- * `authorize`, a custom rule: everyone posts, and `x-user: admin` reads.
+ * `authorize`, a custom rule: everyone posts, and `x-user: admin` reads. Or
+ * `local`: `isLocalRequest`.
  *
  * @module
  */
@@ -16,6 +17,7 @@ import {
   createTracesAPIHandler,
   createTraceWebSocket,
   createViewerHandler,
+  isLocalRequest,
   tracePlugin,
 } from "@quartet/kit/trace";
 
@@ -23,7 +25,11 @@ const [mounting, rule] = Deno.args;
 
 const authorize: Authorize = ({ headers }, _info, access) =>
   access === "write" || headers.get("x-user") === "admin";
-const options = rule === "authorize" ? { authorize } : {};
+const rules: Readonly<Record<string, Authorize>> = {
+  authorize,
+  local: isLocalRequest,
+};
+const options = rule === undefined ? {} : { authorize: rules[rule]! };
 
 const tracer = createTracer();
 const root = tracer.startTrace("GET /");

@@ -170,7 +170,9 @@ function reasonOf(
       access === "read" ? "show traces" : "take spans"
     }: authorize must be given in production, as in tracePlugin(tracer, { authorize }). Without permission to read DENO_ENV and NODE_ENV, this counts as production`;
   }
-  if (rule !== byDefault && rule !== isLocalRequest) {
+  const isOwnRule = rule !== byDefault && rule !== isLocalRequest;
+  // In production, the failed condition would help strangers to avoid it.
+  if (isOwnRule || isProduction() && !isDevCommand()) {
     return `This request may not ${
       access === "read" ? "read traces" : "post spans"
     }: authorize refused it`;
