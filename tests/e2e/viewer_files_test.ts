@@ -115,6 +115,18 @@ testViewer(
     const html = await save(all, "HTML page");
     assertMatch(html.text, /^<!DOCTYPE html>/);
 
+    // What the page has isn't added again.
+    for (const file of [json, otlp, chrome, html]) {
+      const name = file.path.split("/").at(-1)!;
+      await drop(page, { [name]: file.text });
+      await waitForText(
+        page,
+        ".notice",
+        `Added 0 traces from ${name}. The page already had 3.`,
+      );
+    }
+    await waitForCount(page, "3 traces");
+
     await openTrace(page, "job:report");
     const one = await save(/^This trace$/, "HTML page");
     assertMatch(one.path, /\/trace-[0-9a-f]{8}\.html$/);
@@ -123,6 +135,7 @@ testViewer(
       const [file, count] of [
         [json, 3],
         [otlp, 3],
+        [chrome, 3],
         [html, 3],
         [one, 1],
       ] as const

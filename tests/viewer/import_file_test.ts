@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { insertTraceData } from "../../trace/export/html.ts";
+import { toChromeTrace } from "../../trace/export/chrome.ts";
 import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { packTraces } from "../../trace/export/pack.ts";
 import { importText } from "../../viewer/model/import_file.ts";
@@ -63,6 +64,39 @@ Deno.test("importText() reads OTLP as one document and as JSON lines", async () 
   assertEquals(ids(await importText(`${lines.join("\n")}\n`)), ids(whole));
 });
 
+Deno.test("importText() reads back Chrome traces of the kit", async () => {
+  const unusual = {
+    ...traces[0]!,
+    metadata: { ...traces[0]!.metadata, droppedSpans: 3 },
+    spans: traces[0]!.spans.map((span) => ({
+      ...span,
+      droppedAttributes: 1,
+      droppedEvents: 2,
+      events: [{ name: "x", time: span.startTime, attributes: { n: 1 } }],
+    })),
+  };
+  const written = [unusual, ...traces.slice(1)];
+  const read = await imported(JSON.stringify(toChromeTrace(written)));
+  const times = (list: typeof written) =>
+    list.flatMap(({ startTime, endTime, duration, spans }) => [
+      { startTime, endTime, duration },
+      ...spans.flatMap(({ startTime, endTime, duration, events }) => [
+        { startTime, endTime, duration },
+        ...events.map(({ time }) => ({ time })),
+      ]),
+    ]).flatMap((times) => Object.values<number>(times));
+  const others = (list: typeof written) =>
+    JSON.stringify(
+      list,
+      (key, value) => /time$|^duration$/i.test(key) ? undefined : value,
+    );
+  assertEquals(JSON.parse(others(read)), JSON.parse(others(written)));
+  const expected = times(written);
+  for (const [i, time] of times(read).entries()) {
+    assert(Math.abs(time - expected[i]!) < 0.0005, `${time} ${expected[i]}`);
+  }
+});
+
 Deno.test("importText() explains what is wrong with a file", async () => {
   const fails = async (text: string, message: string) => {
     const error = await assertRejects(() => importText(text), TypeError);
@@ -70,9 +104,14 @@ Deno.test("importText() explains what is wrong with a file", async () => {
   };
   await fails("{", "must be JSON");
   await fails("hello\nworld", "must be JSON");
-  await fails("<html></html>", "exported");
+  await fails("<html></html>", "this viewer did not export it");
   await fails("12", "received a number");
   await fails("null", "received null");
+  await fails('{"traceEvents":{}}', "traceEvents must be an array");
+  await fails(
+    '{"traceEvents":[{"ph":"X","pid":1,"name":"a","args":{}}]}',
+    "Cannot read the Chrome trace: it must be an export of the kit",
+  );
   await fails('{"a":1}', "");
   await fails(page.replace('"none"', '"zip"'), 'received "zip"');
 });

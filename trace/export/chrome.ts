@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttributeValue, SerializedTrace } from "../types.ts";
+import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { assignLanes } from "./lanes.ts";
 
 /** An event of a trace; times are in microseconds. */
@@ -115,6 +115,7 @@ function traceEvents(
         parent: span.parentId,
         status: span.status,
         attributes: span.attributes,
+        ...droppedOf(span),
       },
     });
     for (const { name, time, attributes } of span.events) {
@@ -133,6 +134,13 @@ function traceEvents(
   return events;
 }
 
+function droppedOf({ droppedAttributes, droppedEvents }: SpanData) {
+  return {
+    ...(droppedAttributes !== undefined && { droppedAttributes }),
+    ...(droppedEvents !== undefined && { droppedEvents }),
+  };
+}
+
 function laneCountOf(lanes: readonly number[]): number {
   return lanes.reduce((count, lane) => Math.max(count, lane + 1), 0);
 }
@@ -143,7 +151,8 @@ function nameEvents(
   pid: number,
   laneCount: number,
 ): ChromeTraceEvent[] {
-  const { spans, rootSpanId, metadata, id, startTime } = trace;
+  const { spans, rootSpanId, metadata, id, startTime, endTime, duration } =
+    trace;
   const root = spans.find((span) => span.id === rootSpanId) ?? spans[0];
   const status = metadata.statusCode === undefined
     ? ""
@@ -155,7 +164,11 @@ function nameEvents(
   ): ChromeTraceEvent => ({ name, ph: "M", pid, tid, args });
   const events = [
     event("process_name", 0, { name: `${root?.name ?? "trace"}${status}` }),
-    event("process_labels", 0, { labels: `${dateText(startTime)} · ${id}` }),
+    event("process_labels", 0, {
+      labels: `${dateText(startTime)} · ${id}`,
+      // Not shown, but needed to read the trace back.
+      trace: { id, rootSpanId, startTime, endTime, duration, ...metadata },
+    }),
     event("process_sort_index", 0, { sort_index: pid }),
   ];
   for (let tid = 1; tid <= laneCount; tid++) {

@@ -1,10 +1,15 @@
 /**
- * Reads files: serialized traces, exported pages, and OTLP/JSON.
+ * Reads files: serialized traces, exported pages, OTLP/JSON, and the kit's own
+ * Chrome traces.
  *
  * @module
  */
 
 import { kindOf, show } from "../../core/check/show.ts";
+import {
+  fromChromeTrace,
+  isChromeTrace,
+} from "../../trace/export/chrome_reader.ts";
 import { fromOTLP } from "../../trace/export/otlp_reader.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
@@ -79,11 +84,12 @@ export async function readDataBlock(
 
 /**
  * Reads traces from a JSON value: a trace, a list of traces, `{ traces }`, `{
- * trace }`, OTLP, or a list of OTLP objects.
+ * trace }`, OTLP, a list of OTLP objects, or a Chrome trace of the kit.
  *
  * @throws {TypeError} If there are none, or one is malformed.
  */
 export function readTraces(value: unknown): SerializedTrace[] {
+  if (isChromeTrace(value)) return fromChromeTrace(value);
   const items = listOf(value);
   const otlp = items.filter(isOtlp);
   const own = items.filter((item) => !isOtlp(item)).map(readTrace);
