@@ -170,7 +170,8 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   }
 
   function isEndpoint(request: Request): boolean {
-    return pathOf(request.url) === endpoint;
+    const path = pathOf(request.url);
+    return path === endpoint || path === `${endpoint}/`;
   }
 
   function handle(
@@ -179,13 +180,11 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   ): Response | Promise<Response> | undefined {
     const path = pathOf(request.url);
     if (!path.startsWith(endpoint)) return undefined;
-    if (path.length > endpoint.length) {
-      if (path[endpoint.length] !== "/") return undefined;
-      recordEndpoint(endpoint);
-      const name = decode(path.slice(endpoint.length + 1));
-      return respond(request, ctx, name);
-    }
+    const rest = path.slice(endpoint.length);
+    if (rest !== "" && rest[0] !== "/") return undefined;
     recordEndpoint(endpoint);
+    // A client's httpEndpoint may end in a slash.
+    if (rest.length > 1) return respond(request, ctx, decode(rest.slice(1)));
     if (!isUpgrade(request)) return respond(request, ctx);
     const isOpen = upgradeToWebSocket(upgrader, request, ctx);
     const response = upgrader.response(request);

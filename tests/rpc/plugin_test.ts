@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import { batching, createClient } from "@quartet/kit/rpc/client";
 import { connect, serveRouter, subscribe } from "./helpers.ts";
 
 const router = createRouter({
@@ -162,4 +163,24 @@ Deno.test("The plugin works without a server, through the app's fetch", async ()
   const response = await app.fetch(new Request(url));
   assertEquals(await response.json(), { ok: true, data: "pong" });
   await app.close();
+});
+
+Deno.test("An endpoint that ends in a slash serves calls, batches and sockets, too", async () => {
+  const router = createRouter({
+    ping: procedure.query(() => "pong"),
+    count: procedure.subscription(async function* () {
+      yield await Promise.resolve(1);
+    }),
+  });
+  await using server = await createApp({ plugins: [rpcPlugin({ router })] })
+    .serve({ port: 0, onListen() {} });
+  const httpEndpoint = `http://127.0.0.1:${server.address.port}/api/rpc/`;
+  for (const batch of [undefined, batching]) {
+    const rpc = createClient<typeof router>({
+      httpEndpoint,
+      ...batch && { batch },
+    });
+    assertEquals(await rpc.ping.query(), "pong");
+    for await (const value of rpc.count.subscribe()) assertEquals(value, 1);
+  }
 });
