@@ -29,10 +29,14 @@ export async function makeFolder(): Promise<Folder> {
 }
 
 /** Starts the dev command, in a folder if one is given. */
-export function startDev(args: string[], folder?: Folder): Child {
+export function startDev(
+  args: string[],
+  folder?: Folder,
+  permissions: string[] = ["-A"],
+): Child {
   const config = new URL("deno.json", ROOT).pathname;
   return startDeno(
-    ["run", "-A", "--no-check", "--config", config, DEV, ...args],
+    ["run", ...permissions, "--no-check", "--config", config, DEV, ...args],
     folder?.path ?? ROOT,
   );
 }

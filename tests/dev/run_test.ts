@@ -42,8 +42,37 @@ function get(url: URL, path: string, headers: Record<string, string> = {}) {
   );
 }
 
+/** Returns a free port. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
 for (const trace of [[], ["--trace"]]) {
   const flags = trace.join("");
+
+  Deno.test({
+    name:
+      `dev ${flags} needs only the permissions that the documentation lists`,
+    ignore: Deno.build.os === "windows",
+    async fn() {
+      await using folder = await folderWith(FETCHER);
+      const port = freePort();
+      const permissions = [
+        `--allow-net=127.0.0.1:${port}`,
+        "--allow-read=.",
+        "--no-prompt",
+      ];
+      const args = ["main.ts", "--port", String(port), ...trace];
+      await using child = startDev(args, folder, permissions);
+      const response = await fetch(await addressOf(child));
+      assertEquals(response.status, 200);
+      await response.body?.cancel();
+      child.kill("SIGTERM");
+      assertEquals(await child.code, 0);
+      assertEquals(child.stderr, "");
+    },
+  });
 
   Deno.test(`dev ${flags} serves any object with a fetch method, on loopback only`, async () => {
     await using folder = await folderWith(FETCHER);
