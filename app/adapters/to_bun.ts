@@ -23,7 +23,10 @@ interface BunSocket {
 
 /** The options of `Bun.serve` that serve an app. */
 export interface BunHost {
-  /** Answers a request, unless it has become a WebSocket. */
+  /**
+   * Answers a request, unless it has become a WebSocket. Takes Bun's server, or
+   * the connection that a host of the kit passes on, as the dev command does.
+   */
   fetch(request: Request, server: unknown): Promise<Response | undefined>;
   /** The events of WebSockets. You can add settings of Bun. */
   websocket: {
@@ -64,6 +67,10 @@ class BunInfo implements ConnectionInfo {
   }
 }
 
+function isBunServer(value: unknown): value is BunServer {
+  return typeof Object(value).requestIP === "function";
+}
+
 /**
  * Creates the options of `Bun.serve` for an app: an app of the kit, of Hono, or
  * the result of `withPlugins()`. The app learns the client's address, and
@@ -102,15 +109,21 @@ export function toBun(fetcher: Fetcher): BunHost {
   checkFetcher(fetcher, "serve on Bun");
   return {
     async fetch(request, bunServer) {
-      const server = bunServer as BunServer;
-      const info = new BunInfo(server, request);
+      if (!isBunServer(bunServer)) {
+        // Below a host of the kit, such as the dev command.
+        const info = bunServer as ConnectionInfo | undefined;
+        return await fetcher.fetch(request, info);
+      }
+      const info = new BunInfo(bunServer, request);
       if (!request.headers.has("upgrade")) {
         return await fetcher.fetch(request, info);
       }
       const { response, socket } = await answerUpgrade(fetcher, request, info);
       if (socket === undefined) return response;
       const { headers } = response;
-      if (server.upgrade(request, { data: socket, headers })) return undefined;
+      if (bunServer.upgrade(request, { data: socket, headers })) {
+        return undefined;
+      }
       socket.closed(1006, "");
       return new Response(null, { status: 400 });
     },

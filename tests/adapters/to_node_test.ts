@@ -8,7 +8,7 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
-import { createUpgrader, toBun, toNode } from "@quartet/kit/app";
+import { createApp, createUpgrader, toBun, toNode } from "@quartet/kit/app";
 import type { Fetcher, NodeHostOptions, Upgrader } from "@quartet/kit/app";
 import { serve } from "@hono/node-server";
 import { once } from "node:events";
@@ -279,6 +279,45 @@ Deno.test("toNode() and toBun() close an upgraded socket when the app returns no
     );
     assertEquals(upgrader.size, 0);
   }
+});
+
+Deno.test("toBun() serves below another host, as the dev command does, with the client's address and sockets", async () => {
+  const upgrader = createGreeter();
+  const inner = toBun({
+    fetch: (request, info) =>
+      request.headers.has("upgrade")
+        ? serving(upgrader).fetch(request)
+        : Response.json(info?.remoteAddr ?? null),
+  });
+  const host = createApp();
+  host.use(async (request, { info }) => (await inner.fetch(request, info))!);
+  const outer = toBun(host);
+
+  let upgraded = 0;
+  const bun = {
+    requestIP: () => ({ address: "192.0.2.1", port: 5 }),
+    upgrade: () => ++upgraded > 0,
+  };
+  const url = "http://localhost/a";
+  const response = await outer.fetch(new Request(url), bun);
+  assertEquals(await response!.json(), {
+    transport: "tcp",
+    hostname: "192.0.2.1",
+    port: 5,
+  });
+  const opening = new Request(url, {
+    headers: {
+      connection: "upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version": "13",
+    },
+  });
+  assertEquals(await outer.fetch(opening, bun), undefined);
+  assertEquals(upgraded, 1);
+  const alone = await inner.fetch(new Request(url), undefined);
+  assertEquals(await alone!.json(), null);
+  await host.close();
 });
 
 Deno.test("toNode() streams a refusal's body and cancels it when the client disconnects", async () => {
