@@ -56,10 +56,17 @@ function adviceOn(error: unknown): string {
     : "";
 }
 
+const OTHER_SERVER =
+  "a server whose handlers take (req, res), such as Express's; the dev command needs handlers that take a Request: docs/servers.md#on-node-and-bun";
+
 function describe(value: unknown): string {
   if (value === undefined) return `no default export; ${ADVICE}`;
+  const { listen, handle } = Object(value);
+  if (typeof listen === "function" || typeof handle === "function") {
+    return OTHER_SERVER;
+  }
   if (typeof value === "function") {
-    return "a function; export default { fetch: thatFunction }";
+    return "a function; if it takes a Request and returns a Response, export default { fetch: thatFunction }";
   }
   const kind = kindOf(value);
   return kind === "an object" ? "an object without one" : kind;

@@ -3,6 +3,8 @@ import { addressOf, makeFolder, runDev, startDev } from "./dev_command.ts";
 
 const MISSING = "there is no such file; paths start at the current folder";
 const MUST = "it must default-export an app or an object with a fetch method";
+const OTHER_SERVER =
+  "a server whose handlers take (req, res), such as Express's; the dev command needs handlers that take a Request: docs/servers.md#on-node-and-bun";
 
 for (
   const [what, text, message] of [
@@ -59,7 +61,17 @@ for (
     [
       "exports a function",
       'export default () => new Response("x")',
-      `Cannot serve a.ts: ${MUST}, received a function; export default { fetch: thatFunction }`,
+      `Cannot serve a.ts: ${MUST}, received a function; if it takes a Request and returns a Response, export default { fetch: thatFunction }`,
+    ],
+    [
+      "exports an app like Express's",
+      "export default Object.assign((req, res) => {}, { handle() {}, listen() {} })",
+      `Cannot serve a.ts: ${MUST}, received ${OTHER_SERVER}`,
+    ],
+    [
+      "exports a server of node:http",
+      'import { createServer } from "node:http"; export default createServer()',
+      `Cannot serve a.ts: ${MUST}, received ${OTHER_SERVER}`,
     ],
     [
       "exports null",
