@@ -19,8 +19,7 @@
  */
 
 import type { RequestContext } from "./context.ts";
-import { currentScope } from "./request_scope.ts";
-import type { RequestScope } from "./request_scope.ts";
+import { currentScope, type RequestScope } from "./request_scope.ts";
 import type { RequestSession } from "./request_session.ts";
 
 const KEY = "quartet:personal";

@@ -29,8 +29,6 @@ export interface PostgresLinkOptions
     /** Called when it listens. Earlier messages are missed. */
     readonly onListen: () => void;
   };
-  /** Called when the connections are lost, and after each failed attempt. */
-  readonly onLost?: () => void;
 }
 
 /**

@@ -39,8 +39,6 @@ export interface RedisLinkOptions {
   };
   /** Called with each new connection, before other code may use it. */
   readonly onConnect?: (commands: RedisCommands) => Promise<void>;
-  /** Called at intervals while there is a connection. */
-  readonly onBeat?: () => Promise<void>;
   /** Called when the connection is lost, and after each failed attempt. */
   readonly onLost?: () => void;
 }
@@ -57,7 +55,7 @@ export class RedisLink implements RedisCommands {
 
   /** Creates a link that connects at its first use. */
   constructor(options: RedisLinkOptions) {
-    const { key, onBeat } = options;
+    const { key } = options;
     const pulse = options.listen && new Pulse(options.listen.channel);
     this.#link = new StoreLink({
       ...options,
@@ -68,7 +66,6 @@ export class RedisLink implements RedisCommands {
         // reads.
         const write = commands.send(["DEL", besides(key)]);
         await Promise.all([write, pulse?.beat(commands)]);
-        await onBeat?.();
       },
       isLost: isConnectionLost,
       isPassing: isFull,

@@ -7,15 +7,13 @@
 
 import type { ConnectionInfo } from "../context.ts";
 import { errorResponse } from "../error_response.ts";
-import { checkOptions } from "../check/options.ts";
-import type { OptionRules } from "../check/options.ts";
+import { checkOptions, type OptionRules } from "../check/options.ts";
 import { printableError } from "../redact/printable.ts";
 import { surviveLongMessages } from "./long_messages.ts";
 import { aLimit } from "../check/rules.ts";
 import { SocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
-import { upgrade } from "./upgrade.ts";
-import type { Socket } from "./upgrade.ts";
+import { type Socket, upgrade } from "./upgrade.ts";
 
 /** A connection, as its handler sees it. */
 export interface ServerWebSocket<T = unknown> {

@@ -5,9 +5,8 @@
  */
 
 import type { AttributeValue } from "../types.ts";
-import type { Field } from "./field.ts";
+import { type Field, setOwn } from "./field.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
-import { setOwn } from "./field.ts";
 
 /** Maximum depth of nested lists, which are read recursively. */
 const MAX_DEPTH = 64;
