@@ -7,6 +7,7 @@ import {
 } from "@quartet/kit/rpc/client";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
+import { serveRouter } from "./helpers.ts";
 
 const api = createRouter({
   x: procedure.subscription(z.any(), async function* () {
@@ -206,20 +207,20 @@ Deno.test("A waiting iterator ends when throw() is called", async () => {
 });
 
 Deno.test("An error of onData is uncaught, and the subscription goes on", async () => {
-  await using server = serveMessages(
-    '{"type":"data","id":"1","data":1}',
-    '{"type":"data","id":"1","data":2}',
-    '{"type":"complete","id":"1"}',
-  );
+  const twice = createRouter({
+    x: procedure.subscription(z.any(), async function* () {
+      yield 1;
+      yield 2;
+    }),
+  });
+  await using server = await serveRouter(twice);
   const uncaught: unknown[] = [];
   const listen = (event: ErrorEvent) => {
     event.preventDefault();
     uncaught.push(event.error);
   };
   addEventListener("error", listen);
-  const rpc = createClient<typeof api>({
-    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
-  });
+  const rpc = createClient<typeof twice>({ httpEndpoint: server.url });
   const bug = new Error("a bug in a handler");
   const seen: unknown[] = [];
   await new Promise<void>((resolve, reject) => {

@@ -15,7 +15,7 @@ interface Timer {
 
 /**
  * Replaces all timers of 50 ms or more. Shorter ones stay real, because sockets
- * and processes need them.
+ * and processes need them, and so do those of Node's own `fetch` and `WebSocket`.
  */
 export function fakeTimers(): FakeTimers {
   const real = {
@@ -28,8 +28,10 @@ export function fakeTimers(): FakeTimers {
   let time = 0;
   let ids = 1e9;
 
-  const set = (repeats: boolean) => (fn: () => void, ms = 0) => {
-    if (ms < 50) return real[repeats ? "setInterval" : "setTimeout"](fn, ms);
+  const set = (repeats: boolean) => (fn: () => void, ms = 0, ...args: []) => {
+    if (ms < 50 || isCalledByNode()) {
+      return real[repeats ? "setInterval" : "setTimeout"](fn, ms, ...args);
+    }
     timers.set(++ids, { due: time + ms, fn, ms, repeats });
     return ids;
   };
@@ -65,4 +67,10 @@ export function fakeTimers(): FakeTimers {
       Object.assign(globalThis, real);
     },
   };
+}
+
+/** Whether the caller of the calling function is code of Node itself. */
+function isCalledByNode(): boolean {
+  const [, , , caller] = new Error().stack?.split("\n") ?? [];
+  return /node:internal/.test(caller ?? "");
 }

@@ -30,7 +30,6 @@ const BOTH: Differences = {
   ],
   "an error thrown by an abort listener ends the process": [
     "An error in finally after an unsubscribe is logged once and not sent to the client",
-    "An error thrown by a handler when the connection is lost is reported, and other handlers are still called",
   ],
   "its test servers speak HTTP/1.1 only": [
     "A body over HTTP/2 without Content-Length is answered as soon as it exceeds the limit",

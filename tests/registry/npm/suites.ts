@@ -106,7 +106,11 @@ export async function bundle(
     platform: "node",
     target: "node22",
     logLevel: "error",
-    define: { Deno: "globalThis.denoOfTests" },
+    define: {
+      Deno: "globalThis.denoOfTests",
+      addEventListener: "globalThis.addEventListenerOfTests",
+      removeEventListener: "globalThis.removeEventListenerOfTests",
+    },
     // Node 22 lacks these methods, and only tests may use them.
     mangleProps: /^(to|from)(Hex|Base64)$/,
     mangleCache: {

@@ -10,10 +10,11 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { denoOfTests } from "./deno_of_tests.ts";
 import { addEncodings } from "./encodings.ts";
+import { errorEvents } from "./error_events.ts";
 import { runFile } from "./tests.ts";
 import type { Outcome } from "./tests.ts";
 
-Object.assign(globalThis, { denoOfTests });
+Object.assign(globalThis, { denoOfTests, ...errorEvents });
 addEncodings();
 
 const [results, ...files] = process.argv.slice(2) as [string, ...string[]];

@@ -105,6 +105,17 @@ async function listenWithNode(): Promise<typeof listen> {
   };
 }
 
+/** The servers that are listening. */
+const servers = new Set<Listening>();
+
+/**
+ * Closes the servers of a test that is skipped halfway. Otherwise its clients
+ * would connect again during the next tests.
+ */
+export function closeServers(): void {
+  for (const server of servers) server.shutdown().catch(() => {});
+}
+
 function listening(
   port: number,
   server: { ref(): void; unref(): void },
@@ -112,10 +123,11 @@ function listening(
 ): Listening {
   const { promise: finished, resolve } = Promise.withResolvers<void>();
   const shutdown = async () => {
+    servers.delete(result);
     await stop();
     resolve();
   };
-  return {
+  const result: Listening = {
     addr: { transport: "tcp", hostname: "127.0.0.1", port },
     finished,
     shutdown,
@@ -123,4 +135,6 @@ function listening(
     unref: () => server.unref(),
     [Symbol.asyncDispose]: shutdown,
   };
+  servers.add(result);
+  return result;
 }

@@ -5,8 +5,10 @@
  */
 
 import process from "node:process";
+import { dispatchError, removeErrorListeners } from "./error_events.ts";
 import { restoreGlobals } from "./globals.ts";
 import { listenForNeeds } from "./needs_deno.ts";
+import { closeServers } from "./serve.ts";
 
 type TestFn = (t: TestContext) => unknown;
 
@@ -83,9 +85,10 @@ export async function runFile(
 /** Fails the running test because of an uncaught error. */
 let fail: (error: unknown) => void = () => {};
 
-for (const event of ["uncaughtException", "unhandledRejection"]) {
-  process.on(event, (error) => fail(error));
-}
+process.on("unhandledRejection", (error) => fail(error));
+process.on("uncaughtException", (error) => {
+  if (!dispatchError(error)) fail(error);
+});
 
 async function runTest({ name, fn, ignore }: TestDefinition): Promise<Outcome> {
   if (ignore) return { name, state: "ignored" };
@@ -123,6 +126,8 @@ async function runTest({ name, fn, ignore }: TestDefinition): Promise<Outcome> {
   const outcome = await Promise.race([needs, uncaught.promise, done]);
   clearTimeout(timer);
   restoreGlobals();
+  removeErrorListeners();
+  if (outcome.state === "left out") closeServers();
   return outcome;
 }
 
