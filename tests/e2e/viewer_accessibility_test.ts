@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
+import { assertEquals } from "@std/assert";
 import { generateViewerHTML } from "@quartet/kit/trace";
 import { insertTraceData } from "../../trace/export/html.ts";
 import { makeFolder } from "../dev/dev_command.ts";
@@ -8,7 +9,15 @@ import { sampleTraces } from "../viewer/sample_traces.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
-import { assertQuiet, clickUntilSelected, openViewer } from "./viewer_page.ts";
+import {
+  assertQuiet,
+  clickUntilSelected,
+  openTrace,
+  openViewer,
+  recordFailure,
+  selectSpan,
+  startAtlas,
+} from "./viewer_page.ts";
 
 /** Views of the page, and the steps to each from a trace with an error. */
 const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
@@ -102,3 +111,64 @@ Deno.test("axe finds no serious violation", async (t) => {
     }
   }
 });
+
+Deno.test("Forced colors keep bars, swatches and the selection visible", async () => {
+  await using browser = await startBrowser();
+  await using atlas = startAtlas();
+  recordFailure(atlas.tracer);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await using view = await openViewer(browser, atlas.viewer, { colorScheme });
+    const { page } = view;
+    await page.emulateMedia({ colorScheme, forcedColors: "active" });
+    await loadAxe(page);
+    await openTrace(page, "job:report");
+    await selectSpan(page, "step:first");
+    const colorless: string[] = [];
+    for (
+      const part of [
+        "#trace-list .layer-bar",
+        "#trace-list .selected",
+        "#waterfall .bar",
+        "#waterfall .swatch",
+        "#waterfall .selected",
+        "#waterfall .mark.failure",
+        ".legend .swatch",
+        ".trace-actions [aria-pressed=true]",
+        ".tabs [aria-pressed=true]",
+        ".live-dot",
+      ]
+    ) {
+      if (!await hasColor(page, part)) colorless.push(part);
+    }
+    assertEquals(colorless, []);
+    await assertAccessible(page);
+    // The colors of the canvas, too, follow the system's.
+    await page.keyboard.press("f");
+    await page.locator("#flame").waitFor();
+    await assertAccessible(page);
+    await assertQuiet(view);
+  }
+});
+
+/**
+ * Whether the first element that matches shows a color besides those of text
+ * and page.
+ */
+async function hasColor(page: Page, selector: string): Promise<boolean> {
+  const element = page.locator(selector).first();
+  const image = (await element.screenshot()).toString("base64");
+  return await page.evaluate(async (image) => {
+    const bytes = Uint8Array.fromBase64(image);
+    const bitmap = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const context = canvas.getContext("2d")!;
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    let colored = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const [r, g, b] = data.subarray(i, i + 3);
+      if (Math.max(r!, g!, b!) - Math.min(r!, g!, b!) > 15) colored++;
+    }
+    return colored > 4;
+  }, image);
+}

@@ -13,7 +13,7 @@ const KEY = "trace-viewer-theme";
 /** The chosen theme. */
 export const theme = signal(load());
 
-/** Counts the changes of the system's theme. */
+/** Counts the changes of the system's theme and colours. */
 const systemChanges = signal(0);
 
 /** Selects the next theme. */
@@ -40,8 +40,12 @@ function load(): typeof THEMES[number] {
 /** Applies the theme, also when the system's theme changes. */
 export function startTheme(): void {
   document.documentElement.dataset.theme = theme.value;
-  matchMedia("(prefers-color-scheme: dark)")
-    .addEventListener("change", () => systemChanges.value++);
+  for (
+    const feature of ["prefers-color-scheme: dark", "forced-colors: active"]
+  ) {
+    matchMedia(`(${feature})`)
+      .addEventListener("change", () => systemChanges.value++);
+  }
   // Read while the page is small. With an open trace, it takes ten times as
   // long.
   colors.value;
@@ -67,6 +71,8 @@ export const colors = computed((): Colors => {
   for (const name of NAMES) {
     const probe = document.createElement("span");
     probe.style.color = `var(--${name})`;
+    // Forced colours would replace it.
+    probe.style.forcedColorAdjust = "none";
     probes.append(probe);
   }
   document.body.append(probes);
