@@ -17,6 +17,7 @@ import {
   recordFailure,
   selectSpan,
   startAtlas,
+  waitForCount,
 } from "./viewer_page.ts";
 
 /** Views of the page, and the steps to each from a trace with an error. */
@@ -172,3 +173,20 @@ async function hasColor(page: Page, selector: string): Promise<boolean> {
     return colored > 4;
   }, image);
 }
+
+Deno.test("A screen reader reads the head of the status column as Status", async () => {
+  await using browser = await startBrowser();
+  await using atlas = startAtlas();
+  recordFailure(atlas.tracer);
+  for (const width of [1280, 400]) {
+    await using view = await openViewer(browser, atlas.viewer, { width });
+    const { page } = view;
+    await waitForCount(page, "1 trace");
+    const head = page.locator("#trace-list .grid-head");
+    assertEquals(
+      await head.locator(".statusCode").ariaSnapshot(),
+      `- columnheader "Status":
+  - button "Status"`,
+    );
+  }
+});
