@@ -110,7 +110,7 @@ Deno.test("importText() explains what is wrong with a file", async () => {
   await fails('{"traceEvents":{}}', "traceEvents must be an array");
   await fails(
     '{"traceEvents":[{"ph":"X","pid":1,"name":"a","args":{}}]}',
-    "Cannot read the Chrome trace: it must be an export of the kit",
+    "Cannot read the Chrome trace: it isn't an export of the kit",
   );
   await fails('{"a":1}', "");
   await fails(page.replace('"none"', '"zip"'), 'received "zip"');

@@ -25,7 +25,7 @@ export function fromChromeTrace(value: unknown): SerializedTrace[] {
       .find((trace) => !trace.isAbsent);
     if (about === undefined) {
       throw new TypeError(
-        "Cannot read the Chrome trace: it must be an export of the kit, " +
+        "Cannot read the Chrome trace: it isn't an export of the kit, " +
           "because other files don't contain whole traces",
       );
     }
