@@ -4,8 +4,10 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { createClient } from "@quartet/kit/rpc/client";
 import { join } from "node:path";
 import { run } from "./command.ts";
+import type { router } from "./consumer/bun_plain.ts";
 import type { Project } from "./project.ts";
 import { startServer } from "./start_server.ts";
 
@@ -77,6 +79,37 @@ async function useViewer(origin: string): Promise<void> {
   const closed = new Promise((resolve) => socket.onclose = resolve);
   socket.close();
   await closed;
+}
+
+const BUN_ENTRY = `
+import { createApp, toBun } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+
+const router = createRouter({
+  count: procedure.subscription(async function* () { yield 1; yield 2; }),
+});
+const app = createApp({ plugins: [rpcPlugin({ router })] });
+app.route({
+  path: "/",
+  handler: (_request, { info }) => new Response(info.remoteAddr.hostname),
+});
+export default { port: 8000, ...toBun(app) };
+`;
+
+/** Checks that the dev command serves the file that Bun serves by itself. */
+export async function assertDevServesBunFile(
+  { folder, program }: Project,
+): Promise<void> {
+  await Deno.writeTextFile(join(folder, "bun_entry.ts"), BUN_ENTRY);
+  const args = [DEV, "bun_entry.ts", "--port", "0"];
+  await using server = await startServer(program, folder, ...args);
+  assertEquals(await (await fetch(server.origin)).text(), "127.0.0.1");
+  const rpc = createClient<typeof router>({
+    httpEndpoint: `${server.origin}/api/rpc`,
+  });
+  const counted: number[] = [];
+  for await (const n of rpc.count.subscribe()) counted.push(n);
+  assertEquals(counted, [1, 2]);
 }
 
 /** Checks the errors of the dev command. */

@@ -13,7 +13,11 @@ import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
-import { assertDevReports, assertDevWorks } from "./drive_dev.ts";
+import {
+  assertDevReports,
+  assertDevServesBunFile,
+  assertDevWorks,
+} from "./drive_dev.ts";
 import { driveServer } from "./drive_server.ts";
 import { packForNpm } from "./pack.ts";
 import { versionsOf } from "./pins.ts";
@@ -220,6 +224,12 @@ Deno.test(
     await server.stop();
     assertMatch(server.printed, /Closed/);
   },
+);
+
+Deno.test(
+  "dev serves the file that Bun serves by itself",
+  testOptions,
+  () => assertDevServesBunFile(projects.get("Bun")!),
 );
 
 Deno.test(
