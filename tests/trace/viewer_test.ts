@@ -1,5 +1,16 @@
-import { assertEquals, assertMatch } from "@std/assert";
-import { createViewerHandler } from "@quartet/kit/trace";
+import {
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import {
+  createTracer,
+  createViewerHandler,
+  exportTracesHTML,
+  generateViewerHTML,
+  serializeTrace,
+} from "@quartet/kit/trace";
 
 const ADDRESS = "http://localhost/__app/traces";
 
@@ -31,5 +42,38 @@ Deno.test("createViewerHandler() checks access before anything else", async () =
   for (const method of ["GET", "HEAD", "POST"]) {
     const { status } = await handler(new Request(ADDRESS, { method }));
     assertEquals(status, 403);
+  }
+});
+
+Deno.test("exportTracesHTML() exports a tracer's traces, or those in an array", async () => {
+  const tracer = createTracer();
+  tracer.withSpan("first", "custom", () => {});
+  tracer.withSpan("second", "custom", () => {});
+  const traces = tracer.getTraces();
+  const [trace] = traces;
+  const all = await exportTracesHTML(tracer);
+  const one = await exportTracesHTML([trace!]);
+  assertEquals(all, await generateViewerHTML(traces));
+  assertEquals(one, await generateViewerHTML([trace!]));
+  assertNotEquals(one, all);
+});
+
+Deno.test("exportTracesHTML() rejects anything else", async () => {
+  const tracer = createTracer();
+  tracer.withSpan("first", "custom", () => {});
+  const [trace] = tracer.getTraces();
+  for (
+    const [wrong, received] of [
+      [undefined, "undefined"],
+      [trace, "an object"],
+      [[serializeTrace(trace!)], "an array"],
+      [[null], "an array"],
+    ] as const
+  ) {
+    await assertRejects(
+      () => exportTracesHTML(wrong as never),
+      TypeError,
+      `Cannot export traces: traces must be the result of createTracer(), or an array of its traces, received ${received}`,
+    );
   }
 });

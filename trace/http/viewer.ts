@@ -1,6 +1,10 @@
 import { runOutside } from "../../core/request_scope.ts";
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
-import { aFunction } from "../../core/check/rules.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
+import { aFunction, rule } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import type { TraceData, Tracer } from "../types.ts";
@@ -17,6 +21,14 @@ export interface ViewerOptions {
    */
   readonly authorize?: Authorize;
 }
+
+const someTraces = rule(
+  "the result of createTracer(), or an array of its traces",
+  (value) =>
+    Array.isArray(value)
+      ? value.every((trace) => trace?.spans instanceof Map)
+      : typeof Object(value).getTraces === "function",
+);
 
 const OPTIONS: OptionRules<ViewerOptions> = { authorize: aFunction };
 
@@ -86,11 +98,12 @@ export async function generateViewerHTML(
 }
 
 /**
- * Exports the traces of a tracer as one HTML file: the viewer with the traces
- * inside, which opens offline.
+ * Exports traces as one HTML file: the viewer with the traces inside, which opens
+ * offline.
  *
- * @param tracer Keeps the traces.
+ * @param traces The traces, or the tracer that keeps them.
  * @returns The file's text.
+ * @throws {TypeError} If the argument is neither.
  *
  * @example
  * ```ts
@@ -101,9 +114,16 @@ export async function generateViewerHTML(
  *
  * const file = await Deno.makeTempFile({ suffix: ".html" });
  * await Deno.writeTextFile(file, await exportTracesHTML(tracer));
+ * // One trace.
+ * const html = await exportTracesHTML(tracer.getTraces().slice(0, 1));
  * await Deno.remove(file);
  * ```
  */
-export function exportTracesHTML(tracer: Tracer): Promise<string> {
-  return generateViewerHTML(tracer.getTraces());
+export async function exportTracesHTML(
+  traces: Pick<Tracer, "getTraces"> | readonly TraceData[],
+): Promise<string> {
+  checkValue(traces, "traces", someTraces, "export traces");
+  return await generateViewerHTML(
+    "getTraces" in traces ? traces.getTraces() : traces,
+  );
 }
