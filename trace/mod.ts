@@ -81,6 +81,7 @@ export * from "./export/otlp_exporter.ts";
 export type { OTLPExporterStats } from "./export/export_counts.ts";
 export type {
   OTLPBatchOptions,
+  OTLPDeadline,
   OTLPExporterOptions,
 } from "./export/exporter_options.ts";
 export type { OTLPExporterTimers } from "./export/otlp_sender.ts";

@@ -18,7 +18,11 @@ import { kindOf, show } from "../../core/check/show.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import type { AttributeValue } from "../types.ts";
 import type { BatchFormat } from "./otlp_batches.ts";
-import type { OTLPExporterTimers, SenderOptions } from "./otlp_sender.ts";
+import {
+  type OTLPExporterTimers,
+  type SenderOptions,
+  TRACES_PATH,
+} from "./otlp_sender.ts";
 import { toKeyValues } from "./otlp_value.ts";
 
 /** How traces are batched. */
@@ -44,9 +48,13 @@ export interface OTLPBatchOptions {
 /** Options of an exporter. */
 export interface OTLPExporterOptions {
   /**
-   * The collector's URL. Without a path, as in `http://localhost:4318`, it
-   * stands for its `/v1/traces`. The port of OTLP over HTTP is 4318, and not
-   * 4317.
+   * The collector's URL. A URL with a path is used as it is, like
+   * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`. Without a path, as in
+   * `http://localhost:4318`, it stands for its `/v1/traces`. To use
+   * `OTEL_EXPORTER_OTLP_ENDPOINT`, append `/v1/traces`. A double slash before
+   * it counts as one.
+   *
+   * The port of OTLP over HTTP is 4318, and not 4317.
    */
   readonly url: string;
   /** Headers of each request, such as `authorization`. Never logged. */
@@ -71,6 +79,12 @@ export interface OTLPExporterOptions {
   readonly fetch?: typeof fetch;
   /** The clock, timers and randomness. Default: the system's. */
   readonly timers?: OTLPExporterTimers;
+}
+
+/** The deadline of `flush` and `close`. */
+export interface OTLPDeadline {
+  /** How long to wait, in milliseconds. Default: 5000. */
+  readonly timeoutMs?: number;
 }
 
 const anObject = rule(
@@ -181,7 +195,9 @@ function readURL(text: unknown): URL {
       "a URL with one",
     );
   }
-  if (url.pathname === "/") url.pathname = "/v1/traces";
+  if (url.pathname === "/") url.pathname = TRACES_PATH;
+  // The base URL, to which it was appended, ended in a slash.
+  url.pathname = url.pathname.replace(`/${TRACES_PATH}`, TRACES_PATH);
   url.hash = "";
   return url;
 }

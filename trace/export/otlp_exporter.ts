@@ -10,6 +10,7 @@ import { serializeTrace } from "../serialize.ts";
 import type { TraceData, Tracer } from "../types.ts";
 import {
   type ExporterSettings,
+  type OTLPDeadline,
   type OTLPExporterOptions,
   readExporterOptions,
 } from "./exporter_options.ts";
@@ -20,12 +21,6 @@ import {
   type Outcome,
 } from "./export_counts.ts";
 import { Sender } from "./otlp_sender.ts";
-
-/** The deadline of `flush` and `close`. */
-export interface OTLPDeadline {
-  /** How long to wait, in milliseconds. Default: 5000. */
-  readonly timeoutMs?: number;
-}
 
 /** Sends the traces of tracers to a collector. */
 export interface OTLPExporter {
@@ -41,8 +36,8 @@ export interface OTLPExporter {
    */
   attach(tracer: Pick<Tracer, "subscribe">): () => void;
   /**
-   * Sends the waiting traces now. It cuts its own retry delays short, but not
-   * those that the collector asked for.
+   * Sends the waiting traces now, or reports that nothing was attached. It cuts
+   * its own retry delays short, but not those that the collector asked for.
    *
    * @returns Whether all traces were sent before the deadline.
    */
@@ -69,13 +64,13 @@ export interface OTLPExporter {
  *
  * @example
  * ```ts
- * import { createOTLPExporter } from "@quartet/kit/trace";
+ * import { createOTLPExporter, createTracer } from "@quartet/kit/trace";
  *
  * const exporter = createOTLPExporter({
  *   url: "http://localhost:4318",
  *   serviceName: "atlas",
  * });
- * // const detach = exporter.attach(tracer);
+ * exporter.attach(createTracer());
  * console.assert(exporter.stats.queued === 0);
  * await exporter.close();
  * ```
@@ -88,6 +83,7 @@ export function createOTLPExporter(
 
 /** The default deadline of `flush` and `close`, in milliseconds. */
 const DEADLINE = 5000;
+const UNATTACHED = "nothing is attached; call exporter.attach(tracer)";
 
 /**
  * Batches traces and sends several batches at a time.
@@ -109,6 +105,7 @@ class BatchExporter implements OTLPExporter {
   readonly #detachers = new Set<() => void>();
   readonly #sender: Sender;
   #closing: Promise<void> | undefined;
+  #wasAttached = false;
   readonly #counts = new ExportCounts();
   /** The traces of all batches that aren't done. */
   #inFlight = 0;
@@ -151,10 +148,12 @@ class BatchExporter implements OTLPExporter {
       unsubscribe();
     };
     this.#detachers.add(detach);
+    this.#wasAttached = true;
     return detach;
   }
 
   async flush({ timeoutMs = DEADLINE }: OTLPDeadline = {}): Promise<boolean> {
+    if (!this.#wasAttached) this.#sender.report("attachment", UNATTACHED);
     const { timers } = this.#settings;
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
     let isOver = false;

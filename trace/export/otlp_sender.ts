@@ -14,8 +14,11 @@ const MAX_ANSWER = 16 * 1024;
 /** The timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT = 10_000;
 
+/** The path of a collector for traces (OTLP/HTTP). */
+export const TRACES_PATH = "/v1/traces";
+
 /** A problem that may last for a while. */
-export type Trouble = "collector" | "queue";
+export type Trouble = "collector" | "queue" | "attachment";
 
 /** The clock, timers and randomness, which tests replace. */
 export interface OTLPExporterTimers {
@@ -192,7 +195,9 @@ async function send(
   const { status } = response;
   const answer = await readStart(response);
   if (response.ok) return acceptance(answer);
-  const problem = `the collector answered ${status}${adviceFor(status)}`;
+  const problem = `the collector answered ${status}${
+    adviceFor(status, options.url)
+  }`;
   if (!isRetryable(status)) return { type: "failed", problem };
   const after = retryAfter(
     response.headers.get("retry-after"),
@@ -207,19 +212,27 @@ async function send(
 }
 
 /** Returns what to check, for the statuses of a wrong setting. */
-function adviceFor(status: number): string {
+function adviceFor(status: number, url: URL): string {
   switch (status) {
     case 401:
     case 403:
       return "; check the key in headers";
     case 404:
     case 405:
-      return "; check the path of url, which for most collectors is /v1/traces";
+      return `; ${adviceOnPath(url)}`;
     case 415:
       return "; it must accept OTLP over HTTP with JSON";
     default:
       return "";
   }
+}
+
+/** Shows only the standard part of the path, because the rest may be a key. */
+function adviceOnPath({ pathname }: URL): string {
+  if (pathname === TRACES_PATH) return `check url; its path is ${TRACES_PATH}`;
+  return pathname.endsWith(TRACES_PATH)
+    ? `check the path of url before ${TRACES_PATH}`
+    : `check the path of url: it doesn't end in ${TRACES_PATH}, as most collectors need`;
 }
 
 /** A 200 may still say that some spans were refused, for good. */
@@ -253,7 +266,16 @@ function problemOf(
   for (const secret of [url.href, url.search, ...headers.values()]) {
     if (secret !== "") text = text.replaceAll(secret, "…");
   }
+  text += codeOf(error);
   return url.port === "4317" ? `${text}; ${GRPC_ADVICE}` : text;
+}
+
+/** Returns the code of the cause. On Node, the message doesn't contain it. */
+function codeOf(error: unknown): string {
+  const code = Object(Object(error).cause).code;
+  return typeof code === "string" && /^E[A-Z_]{1,40}$/.test(code)
+    ? ` (${code})`
+    : "";
 }
 
 /** Returns the first bytes of a body as text, without waiting for the rest. */

@@ -146,6 +146,100 @@ Deno.test("The exporter keeps the path of its URL", async () => {
   );
 });
 
+Deno.test("The exporter accepts the base URL of OTEL_EXPORTER_OTLP_ENDPOINT with /v1/traces appended", async () => {
+  for (
+    const [base, path] of [
+      ["", "/v1/traces"],
+      ["/", "/v1/traces"],
+      ["/otlp", "/otlp/v1/traces"],
+      ["/otlp/", "/otlp/v1/traces"],
+    ] as const
+  ) {
+    await using collector = new FakeCollector();
+    const exporter = createOTLPExporter({
+      url: `${collector.url}${base}/v1/traces`,
+    });
+    const tracer = createTracer();
+    exporter.attach(tracer);
+    tracer.withSpan("job", "custom", () => {});
+    await exporter.close();
+    assertEquals(collector.received[0]?.url, `${collector.url}${path}`);
+  }
+});
+
+Deno.test("The exporter's advice on a wrong path shows none of a key in it", async () => {
+  for (
+    const [path, advice] of [
+      [
+        "/hunter2/v1/traces",
+        "check the path of url before /v1/traces",
+      ],
+      [
+        "/hunter2",
+        "check the path of url: it doesn't end in /v1/traces, as most collectors need",
+      ],
+    ] as const
+  ) {
+    await using bench = setUp({
+      url: `http://localhost:4318${path}`,
+      fetch: () => Promise.resolve(new Response(null, { status: 404 })),
+    });
+    bench.end();
+    assert(await bench.exporter.flush());
+    assertEquals(bench.errors, [
+      `Cannot export traces to http://localhost:4318: the collector answered 404; ${advice}`,
+    ]);
+  }
+});
+
+Deno.test("The exporter reports the code of a failed connection, as Node's fetch has it", async () => {
+  for (
+    const [code, text] of [
+      ["ECONNREFUSED", "fetch failed (ECONNREFUSED)"],
+      ["hunter2", "fetch failed"],
+      [7, "fetch failed"],
+    ] as const
+  ) {
+    let attempts = 0;
+    const cause = Object.assign(new Error("hunter2"), { code });
+    await using bench = setUp({
+      url: "http://localhost:4318",
+      fetch: () =>
+        attempts++ === 0
+          ? Promise.reject(new TypeError("fetch failed", { cause }))
+          : Promise.resolve(new Response()),
+    });
+    bench.end();
+    await bench.timers.pass(5000);
+    while (bench.errors.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    assert(await bench.exporter.flush());
+    assertEquals(bench.errors, [
+      `Cannot export traces to http://localhost:4318: ${text}`,
+    ]);
+  }
+});
+
+Deno.test("flush() and close() report once that nothing was ever attached", async () => {
+  const errors: string[] = [];
+  const create = () =>
+    createOTLPExporter({
+      url: "http://localhost:4318",
+      onError: ({ message }) => errors.push(message),
+    });
+  const exporter = create();
+  await exporter.flush();
+  await exporter.close();
+  assertEquals(errors, [
+    "Cannot export traces to http://localhost:4318: nothing is attached; call exporter.attach(tracer)",
+  ]);
+  const other = create();
+  other.attach(createTracer())();
+  await other.close();
+  assertEquals(errors.length, 1);
+});
+
 Deno.test("The exporter compresses if configured", async () => {
   await using bench = setUp({ gzip: true });
   bench.end(20);
@@ -272,7 +366,7 @@ Deno.test("The exporter says what to check if its settings are wrong", async () 
   for (
     const [status, advice] of [
       [401, "check the key in headers"],
-      [404, "check the path of url, which for most collectors is /v1/traces"],
+      [404, "check url; its path is /v1/traces"],
       [415, "it must accept OTLP over HTTP with JSON"],
     ] as const
   ) {
