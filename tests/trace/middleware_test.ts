@@ -367,6 +367,9 @@ Deno.test("Excluded paths are not traced and get no headers", async () => {
     const [path, traced] of [
       ["/", false],
       ["/health", false],
+      ["/health/", false],
+      ["/health/?deep=1", false],
+      ["/health/db", true],
       ["/health?deep=1", false],
       ["/assets/a.js", false],
       ["/__app/traces", false],

@@ -18,7 +18,8 @@ import type { Sample, TrustParent } from "./sampling.ts";
 export interface TraceMiddlewareOptions {
   /**
    * Paths that aren't traced, in addition to `/__app/` and `/favicon.ico`:
-   * exact paths, or prefixes that end in `/`.
+   * exact paths, with or without a slash at their end, or prefixes that end in
+   * `/`.
    */
   readonly exclude?: readonly string[];
   /**
@@ -102,11 +103,16 @@ const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 export function createExclusion(
   exclude: readonly string[],
 ): (path: string) => boolean {
-  const excluded = [...NEVER_TRACED, ...exclude];
+  const all = [...NEVER_TRACED, ...exclude];
+  const prefixes = all.filter((entry) => entry.length > 1 && hasSlash(entry));
+  const exact = new Set(all);
   return (path) =>
-    excluded.some((entry) =>
-      entry.length > 1 && entry.endsWith("/")
-        ? path.startsWith(entry)
-        : path === entry
-    );
+    exact.has(path) ||
+    // Routes match with and without the slash.
+    hasSlash(path) && exact.has(path.slice(0, -1)) ||
+    prefixes.some((prefix) => path.startsWith(prefix));
+}
+
+function hasSlash(path: string): boolean {
+  return path.endsWith("/");
 }
