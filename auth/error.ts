@@ -12,7 +12,7 @@ export type AuthErrorCode =
   | "OAUTH_FAILED"
   | "RATE_LIMITED";
 
-const STATUS: Readonly<Record<AuthErrorCode, number>> = {
+const STATUS: Readonly<Record<AuthErrorCode, AuthError["status"]>> = {
   UNKNOWN_PROVIDER: 400,
   INVALID_CREDENTIALS: 401,
   OAUTH_STATE_MISMATCH: 400,
@@ -49,7 +49,7 @@ export class AuthError extends Error {
   /** A stable name for programs. */
   readonly code: AuthErrorCode;
   /** The HTTP status that goes with the code. */
-  readonly status: number;
+  readonly status: 400 | 401 | 429 | 502;
   /** In how many seconds another attempt may succeed, if that is known. */
   readonly retryAfter: number | undefined;
   /**

@@ -361,3 +361,12 @@ Deno.test("toHono() rejects an invalid part and names its position", () => {
     );
   }
 });
+
+Deno.test("Hono accepts the status of an AuthError", async () => {
+  const app = new Hono();
+  app.get("/", (c) => {
+    const { message, status } = new AuthError("RATE_LIMITED", "Too many");
+    return c.html(`<p>${message}</p>`, status);
+  });
+  assertEquals((await app.request("/")).status, 429);
+});
