@@ -111,9 +111,12 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     context: Context,
     otherwise: Otherwise | undefined,
   ): MaybePromise<Response> {
-    if (otherwise !== undefined && taken.size === 0) return otherwise();
     const { method } = request;
     const path = pathOf(request.url);
+    // The server around it has its own routes. It needs no span of this search.
+    if (otherwise !== undefined && find(method, path) === undefined) {
+      return otherwise();
+    }
     const match = observe("route.match", "routing", (span) => {
       const match = find(method, path);
       if (span !== undefined && match !== undefined) {
@@ -123,7 +126,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
       }
       return match;
     });
-    if (match === undefined) return otherwise?.() ?? refuse(method, path);
+    if (match === undefined) return refuse(method, path);
     const { data: endpoint, params } = match;
     if (params !== undefined) {
       if (!decode(params)) {

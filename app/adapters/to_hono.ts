@@ -4,20 +4,25 @@ import {
   type RequestContext,
 } from "../../core/context.ts";
 import { isA } from "../../core/is_a.ts";
+import type { Next } from "../../core/middleware.ts";
+import type { Plugin } from "../../core/plugin.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
 
+/** A route or a middleware of Hono. */
+interface HonoRoute {
+  /** The HTTP method. `ALL` for middlewares and for `app.all()`. */
+  readonly method: string;
+  readonly path: string;
+}
+
 /** The part of Hono's `c.req` that is used. */
 interface HonoRequest {
   readonly raw: Request;
   /** The routes and middlewares that match the request, in order. */
-  readonly matchedRoutes?: readonly {
-    /** The HTTP method. `ALL` for middlewares and for `app.all()`. */
-    readonly method: string;
-    readonly path: string;
-  }[];
+  readonly matchedRoutes?: readonly HonoRoute[];
   /** The index of the one that ran last. */
   readonly routeIndex?: number;
 }
@@ -97,7 +102,10 @@ const visits = new WeakMap<RequestContext, HonoVisit>();
  * ```
  */
 export function toHono(...parts: Mountable[]): HonoMiddleware {
-  const host = createHost({ plugins: toPlugins(parts), recover });
+  // Before all parts: one of them may answer, and a plugin's route replaces it.
+  const noteNext: Plugin = { name: "toHono()", middleware: noteNextRoute };
+  const plugins = [noteNext, ...toPlugins(parts)];
+  const host = createHost({ plugins, recover });
   const { drain, close } = host.app;
   return Object.assign(answer, { drain, close });
 
@@ -137,8 +145,11 @@ async function pass(
   next: () => Promise<void>,
 ): Promise<Response> {
   const { c } = context;
+  const { req } = c;
   await next();
-  if (!context.isAnswered) noteRoute(c);
+  if (!context.isAnswered) {
+    noteRoute(req.matchedRoutes?.[req.routeIndex ?? -1]);
+  }
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
   if (c.req.raw.method === "HEAD") await dropBody(c);
   return c.res;
@@ -155,16 +166,27 @@ async function dropBody(c: HonoContext): Promise<void> {
   await res.body.cancel();
 }
 
+/** Records the route that the request is for, which a guard may refuse. */
+function noteNextRoute(
+  _request: Request,
+  context: Context,
+  next: Next,
+): Promise<Response> {
+  if (context instanceof HonoVisit) {
+    const { matchedRoutes = [], routeIndex = 0 } = context.c.req;
+    const rest = matchedRoutes.slice(routeIndex);
+    noteRoute(rest.find(({ method }) => method !== "ALL") ?? rest.at(-1));
+  }
+  return next();
+}
+
 /** Records the route of the request. */
-function noteRoute({ req }: HonoContext): void {
-  const root = currentScope()?.span?.root;
-  if (root === undefined) return;
-  const route = req.matchedRoutes?.[req.routeIndex ?? -1];
+function noteRoute(route: HonoRoute | undefined): void {
   // A middleware for all requests ran last if no route has matched.
   if (route === undefined || route.method === "ALL" && route.path === "/*") {
     return;
   }
-  root.setAttribute("http.route", route.path);
+  currentScope()?.span?.root.setAttribute("http.route", route.path);
 }
 
 /** Without the first assignment, Hono adds the headers of the old response. */
