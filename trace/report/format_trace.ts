@@ -113,18 +113,20 @@ function rootLine(
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
+  const refusal = refusalOf(root) ?? "";
   const title = truncate(
     printable(
       method !== undefined && pathname !== undefined
         ? `${method} ${pathname}`
         : root.name,
     ),
-    Math.max(20, width - failure.length - 16),
+    Math.max(20, width - failure.length - refusal.length - 16),
   );
   return [
     paint("bold", title),
     status,
     duration,
+    refusal,
     paintFailure(root, failure, paint),
   ]
     .filter((part) => part !== "").join(" ");
@@ -156,8 +158,17 @@ function actionOf(span: SpanData): string {
   if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
   const detail = detailOf(span);
   if (detail !== undefined && span.layer === "routing") return detail;
-  return [span.name, detail, attributeText(span, "app.cache.result")]
+  const result = attributeText(span, "app.cache.result") ?? refusalOf(span);
+  return [span.name, detail, result]
     .filter((part) => part !== undefined).join(" ");
+}
+
+/** Returns the code of a call that was refused without a failure. */
+function refusalOf(span: SpanData): string | undefined {
+  const code = attributeText(span, "rpc.status_code");
+  return code === undefined || span.status !== "ok"
+    ? undefined
+    : printable(code);
 }
 
 /**

@@ -1,0 +1,51 @@
+/** Calls in the trace tree of the terminal. */
+
+import { assertEquals } from "@std/assert";
+import { createRouter, procedure, RPCError } from "@quartet/kit/rpc";
+import {
+  createCLIReporter,
+  createTracer,
+  tracePlugin,
+} from "@quartet/kit/trace";
+import { z } from "zod";
+import { connect, serveRouter, subscribe, until } from "./helpers.ts";
+
+const refuse = () => {
+  throw new RPCError("CONFLICT", "Changed by somebody", 409);
+};
+
+Deno.test("The terminal shows the codes of refused calls", async () => {
+  const tracer = createTracer();
+  let text = "";
+  using _reporter = createCLIReporter(tracer, {
+    write: (part) => text += part.replace(/ *\d+\.\d+ms/g, ""),
+    color: false,
+    width: 100,
+  });
+  const router = createRouter({
+    add: procedure.query(z.number(), () => "added"),
+    conflict: procedure.query(refuse),
+    changes: procedure.subscription(async function* () {
+      yield await Promise.resolve(1);
+      refuse();
+    }),
+  });
+  const trace = tracePlugin(tracer, { authorize: () => true });
+  await using server = await serveRouter(router, {}, { trace });
+  const printed = async (request: () => Promise<unknown>, line: string) => {
+    text = "";
+    await request();
+    await until(() => text.includes(line));
+  };
+  await server.get("add", 1);
+  await until(() => text !== "");
+  assertEquals(text, "GET /api/rpc 200\n└─ rpc  rpc:add\n");
+  await printed(() => server.get("add", "x"), "rpc:add VALIDATION_ERROR\n");
+  await printed(() => server.get("conflict"), "rpc:conflict CONFLICT\n");
+  await printed(() => server.get("nothing"), "GET /api/rpc 404 NOT_FOUND\n");
+  await using client = await connect(server);
+  await printed(async () => {
+    client.send(subscribe("a", "changes"));
+    await client.take(2);
+  }, "rpc:changes CONFLICT\n");
+});
