@@ -13,6 +13,7 @@ import {
   type OptionRules,
 } from "../../core/check/options.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
+import { show } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";
@@ -68,6 +69,16 @@ function routesOf(
   checkValue(id, "the id of an OAuth provider", anIdInPaths, OPERATION);
   const start = `${path}/${id}`;
   const callback = `${start}/callback`;
+  if (
+    redirectUri !== undefined &&
+    !URL.parse(redirectUri)?.pathname.endsWith(callback)
+  ) {
+    throw configError(
+      `redirectUri of provider ${id} must end in ${callback}, the callback of oauthRoutes, received ${
+        show(redirectUri)
+      }`,
+    );
+  }
   const callbackOf = ({ url }: Context) =>
     redirectUri ?? (origin ?? url.origin) + callback;
 

@@ -335,3 +335,29 @@ Deno.test("oauthRoutes rejects invalid settings and says why", () => {
   );
   assert(create(false).routes?.length === 0);
 });
+
+Deno.test("oauthRoutes rejects a redirectUri that isn't its callback", () => {
+  const create = (redirectUri: string, path = "/login") =>
+    createAuthPlugin({
+      session: { secret: SECRET },
+      providers: [github({ clientId: "a", clientSecret: "b", redirectUri })],
+      oauthRoutes: { path },
+    });
+  const wrong = [
+    "http://127.0.0.1:1/other",
+    "http://127.0.0.1:1/auth/github/callback",
+    "http://127.0.0.1:1/login/google/callback",
+    "http://127.0.0.1:1/other?/login/github/callback",
+    "http://127.0.0.1:1/login/github/callback/",
+  ];
+  for (const redirectUri of wrong) {
+    assertThrows(
+      () => create(redirectUri),
+      TypeError,
+      `Cannot create auth plugin: redirectUri of provider github must end in /login/github/callback, the callback of oauthRoutes, received "${redirectUri}"`,
+    );
+  }
+  create("http://127.0.0.1:1/login/github/callback");
+  // A proxy may remove a prefix.
+  create("https://app.example/shop/login/github/callback");
+});
