@@ -172,9 +172,11 @@ async function pump(
     stopped.catch(() => {});
     return stopped;
   };
+  // Returns nothing: on Node and Bun, a listener's rejected promise is uncaught.
+  const onAbort = () => void stop();
   let ended = false;
   if (signal.aborted) stop();
-  else signal.addEventListener("abort", stop, { once: true });
+  else signal.addEventListener("abort", onAbort, { once: true });
   try {
     let since = performance.now();
     let waiting = unsent(ws);
@@ -208,7 +210,7 @@ async function pump(
       }
     }
   } finally {
-    signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", onAbort);
     // An error of `encode` or the output schema ends the generator too. Its own
     // error has already ended it.
     await (ended ? stopped : stop());

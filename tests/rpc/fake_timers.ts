@@ -15,7 +15,8 @@ interface Timer {
 
 /**
  * Replaces all timers of 50 ms or more. Shorter ones stay real, because sockets
- * and processes need them, and so do those of Node's own `fetch` and `WebSocket`.
+ * and processes need them. Timers of Node's own `fetch` and `WebSocket` stay real
+ * too.
  */
 export function fakeTimers(): FakeTimers {
   const real = {

@@ -28,9 +28,6 @@ const BOTH: Differences = {
   "its stack is smaller, so input nested 100,000 levels deep causes a 500": [
     "An input may be nested as deeply as the body limit allows",
   ],
-  "an error thrown by an abort listener ends the process": [
-    "An error in finally after an unsubscribe is logged once and not sent to the client",
-  ],
   "its test servers speak HTTP/1.1 only": [
     "A body over HTTP/2 without Content-Length is answered as soon as it exceeds the limit",
   ],

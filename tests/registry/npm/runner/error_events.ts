@@ -9,7 +9,7 @@ type Listener = (event: Event & { readonly error: unknown }) => void;
 
 const listeners = new Set<Listener>();
 
-/** The functions that replace those of the global scope in tests. */
+/** Replacements for two functions of the global scope. */
 export const errorEvents = {
   addEventListenerOfTests: (type: string, listener: Listener) => {
     if (type !== "error") throw new Error(`No events of ${type}`);
