@@ -103,7 +103,7 @@ function toRequest(
   const init = {
     method,
     signal: abort.signal,
-    ...(hasBody && { body: Readable.toWeb(incoming), duplex: "half" }),
+    ...(hasBody && { body: bodyOf(incoming, outgoing), duplex: "half" }),
   };
   try {
     return new Request(request, init as RequestInit);
@@ -111,6 +111,35 @@ function toRequest(
     // A method that `fetch` forbids, such as TRACE.
     return undefined;
   }
+}
+
+/**
+ * Returns the body of a request. Nothing is read before the app asks for it: Node
+ * discards a body that nobody has read, and then answers the next request of the
+ * connection. `Readable.toWeb()` reads ahead, so the connection would hang.
+ */
+function bodyOf(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): ReadableStream<Uint8Array> {
+  let chunks: AsyncIterator<Uint8Array> | undefined;
+  return new ReadableStream({
+    async pull(controller) {
+      if (chunks === undefined && outgoing.writableFinished) {
+        throw new TypeError(
+          "Cannot read body: it was discarded with the response; read it before",
+        );
+      }
+      chunks ??= incoming.iterator({ destroyOnReturn: false });
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(new Uint8Array(value));
+    },
+    async cancel() {
+      await chunks?.return?.();
+      incoming.resume();
+    },
+  }, { highWaterMark: 0 });
 }
 
 /** Returns `undefined` if the app doesn't depend on `ws`. */

@@ -127,7 +127,8 @@ async function collect(
  */
 export async function exchange(port: number, text: string): Promise<string> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  await connection.write(new TextEncoder().encode(text));
+  let rest = new TextEncoder().encode(text);
+  while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(4096);
   let received = "";

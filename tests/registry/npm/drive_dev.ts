@@ -6,6 +6,7 @@ import {
 } from "@std/assert";
 import { createClient } from "@quartet/kit/rpc/client";
 import { join } from "node:path";
+import { exchange } from "../../helpers.ts";
 import { run } from "./command.ts";
 import type { router } from "./consumer/bun_plain.ts";
 import type { Project } from "./project.ts";
@@ -110,6 +111,27 @@ export async function assertDevServesBunFile(
   const counted: number[] = [];
   for await (const n of rpc.count.subscribe()) counted.push(n);
   assertEquals(counted, [1, 2]);
+}
+
+/** Checks that a connection goes on after a body that the app doesn't read. */
+export async function assertConnectionGoesOn(
+  { folder, program }: Project,
+): Promise<void> {
+  await Deno.writeTextFile(
+    join(folder, "dev_unread.js"),
+    "export default { fetch: () => new Response() };",
+  );
+  const options = ["dev_unread.js", "--port", "0"];
+  await using server = await startServer(program, folder, DEV, ...options);
+  const { host, port } = new URL(server.origin);
+  // Larger than the buffers of a connection.
+  const body = "x".repeat(1 << 20);
+  const answer = await exchange(
+    Number(port),
+    `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-length: ${body.length}\r\n\r\n${body}` +
+      `GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+  );
+  assertEquals(answer.match(/^HTTP\/1\.1 200 /gm)?.length, 2);
 }
 
 /** Checks the errors of the dev command. */

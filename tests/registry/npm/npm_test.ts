@@ -14,6 +14,7 @@ import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
 import {
+  assertConnectionGoesOn,
   assertDevReports,
   assertDevServesBunFile,
   assertDevWorks,
@@ -209,6 +210,13 @@ for (const { name, main } of RUNTIMES) {
     },
   );
 }
+
+// Bun closes such a connection.
+Deno.test(
+  "dev on Node goes on with a connection whose body the app hasn't read",
+  testOptions,
+  () => assertConnectionGoesOn(projects.get("Node")!),
+);
 
 Deno.test(
   "The RPC plugin upgrades with Bun's own server, and slow readers pause its streams",
