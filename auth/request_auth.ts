@@ -26,7 +26,7 @@ import {
 } from "./sessions/verify_session.ts";
 import { authorize } from "./sign_in/authorize.ts";
 import { networkOfAddress } from "./sign_in/client_network.ts";
-import { reportFailure } from "./sign_in/report_failure.ts";
+import { reportFailure, reportLateFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
@@ -104,12 +104,13 @@ export class RequestAuth extends RequestUser implements AuthContext {
     });
   }
 
-  async signInAs(
-    user: User,
-    options: SignInAsOptions = {},
-  ): Promise<Session> {
-    checkSignInAs(user, options, this.#core.providers);
-    return await this.#enter("auth:signInAs", options.provider, () => user);
+  signInAs(user: User, options: SignInAsOptions = {}): Promise<Session> {
+    try {
+      checkSignInAs(user, options, this.#core.providers);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#enter("auth:signInAs", options.provider, () => user);
   }
 
   /** Returns the URL at which a browser signs in with an OAuth provider. */
@@ -162,7 +163,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     findUser: () => User | Promise<User>,
   ): Promise<Session> {
     const { sessions, emit, providers } = this.#core;
-    return observe(spanName, "auth", async (span) => {
+    const done: Promise<Session> = observe(spanName, "auth", async (span) => {
       this.ask();
       try {
         // Otherwise the old session would continue.
@@ -184,9 +185,11 @@ export class RequestAuth extends RequestUser implements AuthContext {
         return this.session!;
       } catch (error) {
         reportFailure(emit, shownId(provider), error);
+        if (this.#isAnswered) reportLateFailure(() => done);
         throw error;
       }
     });
+    return done;
   }
 
   /** Replaces the old session by a new one, once the old one has ended. */

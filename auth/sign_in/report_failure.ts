@@ -39,3 +39,21 @@ export function reportFailure(
     );
   }
 }
+
+/**
+ * Logs the error of a sign-in that no response can carry: a missing `await`.
+ * Otherwise a wrong password would end the process.
+ *
+ * @param pending Returns the promise of the sign-in.
+ */
+export function reportLateFailure(pending: () => Promise<unknown>): void {
+  // The promise doesn't exist yet if the sign-in fails at once.
+  queueMicrotask(() => {
+    pending().catch((error) => {
+      console.error(
+        "A sign-in failed after the response was ready; await it in the handler:",
+        printableError(error),
+      );
+    });
+  });
+}

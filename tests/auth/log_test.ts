@@ -9,6 +9,7 @@ import {
   handleOAuthCallback,
   oauth,
   requireAuth,
+  type User,
 } from "@quartet/kit/auth";
 import { byKey, byName, SECRET, startAuth, STRATEGIES } from "./harness.ts";
 import type { Me } from "./harness.ts";
@@ -229,4 +230,42 @@ Deno.test("A sign-in or sign-out that isn't awaited is logged, because its cooki
       `Cannot set the session's cookie: the response was ready before the ${operation} was; await it in the handler`
     ),
   );
+});
+
+Deno.test("A sign-in that isn't awaited and fails is logged, and doesn't end the process", async () => {
+  const late = Promise.withResolvers<null>();
+  const text = await logged(async () => {
+    await using server = await startAuth({
+      providers: [credentials<User>({ authorize: () => late.promise })],
+    }, [
+      {
+        path: "/late-sign-in",
+        action: ({ context }) => {
+          getAuth(context).signIn("credentials", { password: "guess" });
+          return "too early";
+        },
+      },
+      {
+        path: "/late-sign-in-as",
+        action: ({ context }) => {
+          const auth = getAuth(context);
+          late.promise.then(() => void auth.signInAs({ id: "1", count: 1n }));
+          return "too early";
+        },
+      },
+    ]);
+    const browser = server.browser();
+    for (const path of ["/late-sign-in", "/late-sign-in-as"]) {
+      assertEquals(await browser.json(path, { body: {} }), "too early");
+    }
+    late.resolve(null);
+    // An unhandled rejection would fail the test by then.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+  assertEquals(
+    text.match(/A sign-in failed after the response was ready.*/g)?.length,
+    2,
+  );
+  assert(text.includes("AuthError: Invalid credentials"), text);
+  assert(!text.includes("guess"), text);
 });
