@@ -28,7 +28,7 @@ export function errorPage(
   message: string,
   headers: Readonly<Record<string, string>>,
 ): Response | undefined {
-  if (!prefersHtml(request.headers.get("accept"))) return undefined;
+  if (!prefersHtml(acceptOf(request))) return undefined;
   const back = pathBack(request);
   const link = back === undefined
     ? ""
@@ -44,6 +44,15 @@ export function errorPage(
 </html>
 `;
   return new Response(page, { status, headers: { ...HEADERS, ...headers } });
+}
+
+function acceptOf({ headers }: Request): string | null {
+  try {
+    return headers.get("accept");
+  } catch {
+    // Deno drops a request that has become a socket.
+    return null;
+  }
 }
 
 /** Returns the path of the form's page, if it is one of this server. */

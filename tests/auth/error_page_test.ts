@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createApp, toHono, withPlugins } from "@quartet/kit/app";
 import {
   AuthError,
@@ -149,4 +149,34 @@ Deno.test("The page of a failed sign-in escapes its message, and keeps Retry-Aft
   assertMatch(text, /<p>Wait &lt;b&gt;a minute&lt;\/b&gt;<\/p>/);
   assert(!text.includes("a secret"));
   assertEquals((await error.toResponse().json()).error.code, "RATE_LIMITED");
+});
+
+Deno.test("A failed sign-in on a socket still has a response", async () => {
+  const app = createApp({ plugins: [createPlugin()] });
+  app.route({
+    path: "/socket",
+    handler(request, context) {
+      const { socket, response } = Deno.upgradeWebSocket(request);
+      socket.onopen = async () => {
+        const error = await assertRejects(
+          () => getAuth(context).signIn("unknown", {}),
+          AuthError,
+        );
+        socket.send(await error.toResponse().text());
+      };
+      return response;
+    },
+  });
+  await using server = await app.serve({ port: 0, onListen() {} });
+  const socket = new WebSocket(
+    `ws://127.0.0.1:${server.address.port}/socket`,
+  );
+  const received = await new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(JSON.parse(data).error.code);
+    socket.onclose = () => resolve("closed");
+  });
+  assertEquals(received, "UNKNOWN_PROVIDER");
+  const closed = new Promise((resolve) => socket.onclose = resolve);
+  socket.close();
+  await closed;
 });
