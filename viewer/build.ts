@@ -16,6 +16,14 @@ import { dirname, join } from "node:path";
 const here = import.meta.dirname!;
 const dist = join(here, "dist");
 
+/** Bars of a waterfall, in a data URL: the page loads nothing. */
+const icon = encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">' +
+    '<path fill="#346acd" d="M1 2h11v3H1z"/>' +
+    '<path fill="#d37cc9" d="M4 6.5h7v3H4z"/>' +
+    '<path fill="#5e8f00" d="M9 11h6v3H9z"/></svg>',
+);
+
 /**
  * Returns the page. The traces come after the script, which can list them while
  * the browser still reads them.
@@ -29,6 +37,7 @@ async function buildPage(): Promise<string> {
     "default-src 'none'",
     `script-src '${await hashSource(script)}'`,
     `style-src '${await hashSource(style)}'`,
+    "img-src data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -40,6 +49,7 @@ async function buildPage(): Promise<string> {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Traces</title>
+<link rel="icon" id="viewer-icon" href="data:image/svg+xml,${icon}">
 <style id="viewer-style">${style}</style>
 </head>
 <body>

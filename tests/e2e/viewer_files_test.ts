@@ -114,6 +114,7 @@ testViewer(
     assert(Array.isArray(JSON.parse(chrome.text).traceEvents));
     const html = await save(all, "HTML page");
     assertMatch(html.text, /^<!DOCTYPE html>/);
+    assertMatch(html.text, /<link rel="icon" /);
 
     // What the page has isn't added again.
     for (const file of [json, otlp, chrome, html]) {

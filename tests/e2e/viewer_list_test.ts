@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { shareBrowser } from "./browser.ts";
 import {
   listedPaths,
@@ -191,3 +191,14 @@ testViewer(
     );
   },
 );
+
+testViewer(browser, "has an icon that its policy allows", async ({ page }) => {
+  const href = await page.locator("head link[rel=icon]").getAttribute("href");
+  const width = await page.evaluate(async (href) => {
+    const image = new Image();
+    image.src = href!;
+    await image.decode();
+    return image.naturalWidth;
+  }, href);
+  assertNotEquals(width, 0);
+});

@@ -29,11 +29,10 @@ Deno.test("The page allows exactly its own script and style", async () => {
     assert(page.includes(`${directive} 'sha256-${hash.toBase64()}';`));
   }
   assert(page.includes("default-src 'none'"));
-  assert(
-    !/\ssrc=|<link|@import|url\(/.test(
-      page.replace(/<script id[^]*?<\/script>/, ""),
-    ),
-  );
+  assert(page.includes("img-src data:;"));
+  const markup = page.replace(/<script id[^]*?<\/script>/, "")
+    .replace(/<link rel="icon" id="viewer-icon" href="data:[^"]*">/, "");
+  assert(!/\ssrc=|<link|@import|url\(/.test(markup));
 });
 
 Deno.test("The empty page is small", async () => {

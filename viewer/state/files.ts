@@ -113,7 +113,7 @@ export async function exportTraces(
 
 /** Selects elements that the build didn't write. */
 const ADDED_LATER =
-  ":is(head, body) > :not(meta, title, #viewer-style, #app, #trace-data, #viewer-code)";
+  ":is(head, body) > :not(meta, title, #viewer-icon, #viewer-style, #app, #trace-data, #viewer-code)";
 
 /**
  * Returns this page with packed traces, which are safe in any element. It has the
