@@ -185,6 +185,69 @@ testViewer(
   },
 );
 
+testViewer(
+  browser,
+  "copies a call with the places of its headers and input",
+  async ({ page }, atlas) => {
+    await page.context().grantPermissions([
+      "clipboard-read",
+      "clipboard-write",
+    ]);
+    const headers = { "content-type": "application/json" };
+    const input = { code: "FRA" };
+    const response = await fetch(`${atlas.url}/api/rpc`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({
+        path: ["countries", "byCode"],
+        type: "query",
+        input,
+      }),
+    });
+    const answer = await response.text();
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "/api/rpc/countries.byCode");
+    await page.locator("#waterfall").focus();
+    await page.keyboard.press("Y");
+    await waitForText(
+      page,
+      ".notice",
+      "Copied the request as curl. Put its headers into headers.txt " +
+        "and the input of countries.byCode into input.json.",
+    );
+    const command = await page.evaluate<string>(
+      "navigator.clipboard.readText()",
+    );
+    assertEquals(
+      command,
+      "curl --request POST " +
+        '--header "content-type: application/json" --header "@headers.txt" ' +
+        '--data-binary "@input.json" ' +
+        `--globoff --url "${atlas.url}/api/rpc/countries.byCode"`,
+    );
+
+    if (!await hasCurl()) return;
+    // The command gets the same answer.
+    await using folder = await makeFolder();
+    await folder.write("headers.txt", "x-from: a test\n");
+    await folder.write("input.json", JSON.stringify(input));
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", command.replace("curl", "curl --noproxy 127.0.0.1")],
+      cwd: folder.path,
+      stderr: "null",
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout), answer);
+  },
+);
+
+async function hasCurl(): Promise<boolean> {
+  const { success } = await new Deno.Command("sh", {
+    args: ["-c", "command -v curl"],
+    stdout: "null",
+  }).output();
+  return success;
+}
+
 Deno.test(
   "The viewer copies text without the Clipboard API",
   async () => {

@@ -1,6 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { curlCommand, omittedHeaders } from "../../viewer/model/curl.ts";
+import {
+  curlCommand,
+  missingParts,
+  omittedHeaders,
+} from "../../viewer/model/curl.ts";
 import { span, trace } from "./make_trace.ts";
 import { cmdArguments, powerShellArguments } from "./windows_shells.ts";
 
@@ -25,7 +29,57 @@ Deno.test("curlCommand() repeats method, headers, path and query", () => {
       "http.request.header.content-length": 12,
     }),
     'curl --request POST --header "accept: text/html" --header "x-empty;" ' +
-      '--globoff --url "http://localhost:8000/cart?a=1&b[]=2"',
+      '--data-binary "@body.txt" --globoff --url "http://localhost:8000/cart?a=1&b[]=2"',
+  );
+});
+
+Deno.test("curlCommand() reads the headers and the body of a POST from files", () => {
+  const attributes = {
+    "http.request.method": "POST",
+    "url.path": "/cart",
+    "http.route": "/cart/:id",
+  };
+  assertEquals(
+    curl(attributes),
+    'curl --request POST --header "@headers.txt" --data-binary "@body.txt" ' +
+      '--globoff --url "http://localhost:8000/cart"',
+  );
+  assertEquals(
+    missingParts(made(attributes)).map(({ what, file }) => [what, file]),
+    [["its headers", "headers.txt"], ["its body", "body.txt"]],
+  );
+  for (const method of ["GET", "HEAD", "DELETE"]) {
+    const span = made({ ...attributes, "http.request.method": method });
+    assertEquals(missingParts(span), []);
+  }
+});
+
+Deno.test("curlCommand() sends the input of a known procedure alone", () => {
+  const attributes = {
+    "http.request.method": "POST",
+    "url.path": "/api/rpc",
+    "http.route": "/api/rpc/notes.add",
+  };
+  const expected = "curl --request POST " +
+    '--header "content-type: application/json" --header "@headers.txt" ' +
+    '--data-binary "@input.json" ' +
+    '--globoff --url "http://localhost:8000/api/rpc/notes.add"';
+  const command = (also: Record<string, string>, procedure: string) =>
+    curlCommand(made({ ...attributes, ...also }), ORIGIN, procedure);
+  assertEquals(command({}, "notes.add"), expected);
+  assertEquals(
+    command({ "url.path": "/api/rpc/notes.add" }, "notes.add"),
+    expected,
+  );
+  assertEquals(
+    missingParts(made(attributes), "notes.add").map(({ what }) => what),
+    ["its headers", "the input of notes.add"],
+  );
+  // A page whose handler calls a procedure.
+  assertEquals(
+    command({ "url.path": "/notes", "http.route": "/notes" }, "notes.add"),
+    'curl --request POST --header "@headers.txt" --data-binary "@body.txt" ' +
+      '--globoff --url "http://localhost:8000/notes"',
   );
 });
 

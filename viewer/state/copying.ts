@@ -4,7 +4,8 @@
  * @module
  */
 
-import { curlCommand, omittedHeaders } from "../model/curl.ts";
+import { attributeText } from "../../trace/export/attributes.ts";
+import { curlCommand, missingParts, omittedHeaders } from "../model/curl.ts";
 import { copyText } from "./files.ts";
 import { tree } from "./opened.ts";
 import { selected } from "./selection.ts";
@@ -20,9 +21,13 @@ function defaultOrigin(): string {
 export function currentRequest() {
   const open = selected.value?.tree ?? tree.value;
   const root = open?.byId.get(open.trace.rootSpanId);
+  const calls = open?.nodes.filter(({ span }) => span.layer === "rpc") ?? [];
+  const procedure = calls.length === 1
+    ? attributeText(calls[0]!.span, "rpc.method")
+    : undefined;
   for (const node of [selected.value?.unit.node, root]) {
-    const command = node && curlCommand(node.span, defaultOrigin());
-    if (command !== undefined) return { command, span: node!.span };
+    const command = node && curlCommand(node.span, defaultOrigin(), procedure);
+    if (command !== undefined) return { command, span: node!.span, procedure };
   }
 }
 
@@ -40,7 +45,11 @@ export function copyJson(): void {
 export function copyCurl(): void {
   const request = currentRequest();
   if (request === undefined) return;
-  const omitted = omittedHeaders(request.span);
+  const { command, span, procedure } = request;
+  const omitted = omittedHeaders(span);
   const without = omitted.length > 0 ? `, without ${omitted.join(", ")}` : "";
-  copyText(request.command, `the request as curl${without}`);
+  const toWrite = missingParts(span, procedure)
+    .map(({ what, file }) => `${what} into ${file}`).join(" and ");
+  const hint = toWrite === "" ? "" : ` Put ${toWrite}.`;
+  copyText(command, `the request as curl${without}`, hint);
 }

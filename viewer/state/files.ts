@@ -143,13 +143,17 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Puts a text on the clipboard, with a notice. */
-export async function copyText(text: string, what: string): Promise<void> {
+/** Puts a text on the clipboard, with a notice and maybe a hint. */
+export async function copyText(
+  text: string,
+  what: string,
+  hint = "",
+): Promise<void> {
   try {
     // Pages over HTTP from other machines have no `clipboard`.
     if (isSecureContext) await navigator.clipboard.writeText(text);
     else copySelection(text);
-    notify(`Copied ${what}.`);
+    notify(`Copied ${what}.${hint}`);
   } catch {
     notifyFailure(`The browser doesn't let this page copy ${what}.`);
   }
