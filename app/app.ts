@@ -48,8 +48,9 @@ export interface App extends PluginHost {
    */
   drain(): void;
   /**
-   * Closes the plugins, the last one first. If one fails, it still closes the
-   * others, and then rejects. Calling it again does nothing.
+   * Refuses new requests with 503, waits for pending ones for 10 seconds at most,
+   * and then closes the plugins, the last one first. If one fails, it still closes
+   * the others, and then rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
   /** Calls `close()` at the end of a block with `await using`. */

@@ -46,6 +46,7 @@ import { aBodySize } from "./body_limit.ts";
 import { closePlugins, drainPlugins, readPlugins } from "./plugins.ts";
 import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
+import { refuseRequest, RunningScopes } from "./shutdown.ts";
 
 /** The rules of {@linkcode AppOptions}. The host checks plugins and routes. */
 const APP_OPTIONS: OptionRules<AppOptions> = {
@@ -118,6 +119,7 @@ export function createHost(options: HostOptions): Host {
   let isReady = false;
   let ready: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
+  const running = new RunningScopes();
 
   const app: App = {
     use(middleware) {
@@ -165,7 +167,12 @@ export function createHost(options: HostOptions): Host {
   }
 
   function close(): Promise<void> {
-    return closing ??= closePlugins(plugins);
+    return closing ??= stop();
+  }
+
+  async function stop(): Promise<void> {
+    await running.end();
+    await closePlugins(plugins);
   }
 
   function run(
@@ -173,7 +180,11 @@ export function createHost(options: HostOptions): Host {
     otherwise = options.otherwise,
   ): MaybePromise<Response> {
     const scope = new RequestScope(context, undefined, scopeAround(context));
-    return runInScope(scope, answer, context, scope, otherwise);
+    if (running.refuses(scope)) return refuseRequest();
+    return running.track(
+      scope,
+      () => runInScope(scope, answer, context, scope, otherwise),
+    );
   }
 
   function answer(

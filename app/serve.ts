@@ -8,13 +8,18 @@ import {
   withMethods,
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
-import { errorResponse } from "../core/error_response.ts";
 import { attempt } from "../core/maybe_async.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { checkFetcher, type Fetcher } from "./fetcher.ts";
 import { listen, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
-import { Deadline, PendingRequests } from "./shutdown.ts";
+import {
+  closeWithin,
+  Deadline,
+  PendingRequests,
+  refuseRequest,
+  SHUTDOWN_TIMEOUT,
+} from "./shutdown.ts";
 import { listenToSignals } from "./signals.ts";
 
 /** Options of `serve()`. */
@@ -119,7 +124,8 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
   checkFetcher(fetcher, "serve");
   checkOptions(options, OPTIONS, "serve");
-  const { signal, signals = true, drain = 0, shutdownTimeout = 10 } = options;
+  const { signal, signals = true, drain = 0 } = options;
+  const { shutdownTimeout = SHUTDOWN_TIMEOUT } = options;
   const tls = readTLS(options);
   const requests = new PendingRequests();
   const drainEnd = new Deadline();
@@ -141,7 +147,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
         ((address) => printAddress(address, tls ? "https" : "http")),
     },
     (request, info) =>
-      phase === "stopping" ? refuse() : requests.handle(request, info, handler),
+      phase === "stopping"
+        ? refuseRequest()
+        : requests.handle(request, info, handler),
   );
   // It fails if it can no longer accept connections, for example without file
   // descriptors. `finished` must reject then.
@@ -176,7 +184,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       // After the handlers, which may need the fetcher's resources. Before the
       // bodies, because the fetcher's open streams would never end.
       await deadline.limits(requests.handled());
-      const closed = close(fetcher);
+      const closed = closeWithin(deadline, () => close(fetcher));
       const isLate = await deadline.limits(
         Promise.all([closed, requests.sent()]),
       );
@@ -213,16 +221,6 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     shutdown,
     [Symbol.asyncDispose]: shutdown,
   };
-}
-
-/** Refuses new requests while the last ones finish. */
-function refuse(): Response {
-  return errorResponse(
-    503,
-    "SHUTTING_DOWN",
-    "The server is shutting down",
-    { connection: "close" },
-  );
 }
 
 /** Never rejects, so that a failure doesn't end the wait for the requests. */

@@ -8,11 +8,21 @@
  *   requests go on       handlers end, the fetcher closes, bodies are sent
  * ```
  *
+ * A host waits for its own requests too, because other servers close it while
+ * they run. Under `serve()` that wait has the deadline of the server.
+ *
  * @module
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../core/context.ts";
-import { isThenable } from "../core/maybe_async.ts";
+import { errorResponse } from "../core/error_response.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
+
+/** The default of `shutdownTimeout`, in seconds. */
+export const SHUTDOWN_TIMEOUT = 10;
 
 /** Counts work in progress, and waits until there is none. */
 class WorkCounter {
@@ -94,4 +104,102 @@ export class Deadline {
   async limits(work: Promise<unknown>): Promise<boolean> {
     return await Promise.race([work.then(() => false), this.#passed.promise]);
   }
+}
+
+const deadlines = new AsyncLocalStorage<Deadline>();
+
+/** Runs `close`. Hosts that it closes wait for requests until this deadline. */
+export function closeWithin<T>(deadline: Deadline, close: () => T): T {
+  return deadlines.run(deadline, close);
+}
+
+/** The requests that a host has begun to answer, by their scopes. */
+export class RunningScopes {
+  readonly #scopes = new Set<RequestScope>();
+  #phase: "open" | "ending" | "ended" = "open";
+  #onEnd: (() => void) | undefined;
+
+  /**
+   * Whether a new request must be refused. A call from within a running request
+   * belongs to that request.
+   */
+  refuses(scope: RequestScope): boolean {
+    if (this.#phase === "open") return false;
+    return this.#phase === "ended" ||
+      !outerScopes(scope).some((outer) => this.#scopes.has(outer));
+  }
+
+  /** Handles a request. It runs until its response is known. */
+  track(
+    scope: RequestScope,
+    handle: () => MaybePromise<Response>,
+  ): MaybePromise<Response> {
+    const end = () => {
+      this.#scopes.delete(scope);
+      this.#onEnd?.();
+    };
+    this.#scopes.add(scope);
+    let response: MaybePromise<Response>;
+    try {
+      response = handle();
+    } catch (error) {
+      end();
+      throw error;
+    }
+    if (isResponse(response)) end();
+    else response.then(end, end);
+    return response;
+  }
+
+  /**
+   * Refuses new requests, and waits until the others have ended: until the
+   * deadline of `closeWithin()`, or for {@linkcode SHUTDOWN_TIMEOUT}. It doesn't
+   * wait for a request that it is called from, which would wait for itself.
+   */
+  async end(): Promise<void> {
+    this.#phase = "ending";
+    const own = new Set(outerScopes(currentScope()));
+    const isIdle = () => this.#scopes.isSubsetOf(own);
+    if (!isIdle()) {
+      const idle = new Promise<void>((resolve) => {
+        this.#onEnd = () => isIdle() && resolve();
+      });
+      await (deadlines.getStore()?.limits(idle) ?? limitedBy(
+        SHUTDOWN_TIMEOUT,
+        (deadline) => deadline.limits(idle),
+      ));
+    }
+    this.#phase = "ended";
+  }
+}
+
+/** Runs `work` with a deadline that starts at once. */
+export async function limitedBy<T>(
+  seconds: number,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline();
+  deadline.start(seconds * 1_000);
+  try {
+    return await work(deadline);
+  } finally {
+    deadline.pass();
+  }
+}
+
+/** Returns a scope and the scopes around it. */
+function outerScopes(scope: RequestScope | undefined): RequestScope[] {
+  const scopes: RequestScope[] = [];
+  for (; scope !== undefined; scope = scope.outer) scopes.push(scope);
+  return scopes;
+}
+
+/** Refuses new requests while the last ones finish. */
+export function refuseRequest(): Response {
+  return errorResponse(
+    503,
+    "SHUTTING_DOWN",
+    "The server is shutting down",
+    { connection: "close" },
+  );
 }

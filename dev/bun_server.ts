@@ -1,4 +1,5 @@
 import { toBun } from "../app/adapters/to_bun.ts";
+import { closeWithin, limitedBy } from "../app/shutdown.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 import {
   type DevApp,
@@ -27,7 +28,10 @@ export function startBunServer(
   async function stop(): Promise<void> {
     const stopped = server.stop();
     try {
-      await app.close();
+      await limitedBy(
+        SHUTDOWN_TIMEOUT,
+        async (deadline) => await closeWithin(deadline, () => app.close()),
+      );
     } finally {
       if (!await settlesWithin(stopped, SHUTDOWN_TIMEOUT * 1_000)) {
         server.stop(true);

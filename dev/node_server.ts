@@ -18,6 +18,7 @@ import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { nodeRequest } from "../app/adapters/node_upgrade.ts";
 import { toNode } from "../app/adapters/to_node.ts";
+import { closeWithin, limitedBy } from "../app/shutdown.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 import { importModule } from "./import_module.ts";
 import {
@@ -47,7 +48,10 @@ export async function startNodeServer(
     const closed = once(server, "close");
     server.close();
     try {
-      await app.close();
+      await limitedBy(
+        SHUTDOWN_TIMEOUT,
+        async (deadline) => await closeWithin(deadline, () => app.close()),
+      );
     } finally {
       if (!await settlesWithin(closed, SHUTDOWN_TIMEOUT * 1_000)) {
         server.closeAllConnections();

@@ -80,7 +80,8 @@ function isBunServer(value: unknown): value is BunServer {
  * const server = Bun.serve({ port: 8000, ...toBun(app) });
  * ```
  *
- * When the server shuts down, call the app's `close()` before `server.stop()`.
+ * When the server shuts down, call the app's `close()` before `server.stop()`. It waits
+ * for pending requests.
  *
  * @param fetcher The app.
  * @throws {TypeError} If it has no `fetch`.

@@ -50,7 +50,11 @@ export interface HonoMiddleware {
   >;
   /** Notifies the plugins that a shutdown begins. */
   readonly drain: () => void;
-  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  /**
+   * Refuses new requests with 503, waits for pending ones for 10 seconds at most,
+   * and then closes the plugins, the last one first. Calling it again does
+   * nothing.
+   */
   readonly close: () => Promise<void>;
 }
 

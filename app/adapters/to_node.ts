@@ -112,7 +112,8 @@ function completionOf(outgoing: ServerResponse): Promise<void> {
  * server.on("upgrade", upgrade);
  * ```
  *
- * When the server shuts down, call the app's `close()` before `server.close()`.
+ * When the server shuts down, call the app's `close()` before `server.close()`. It waits
+ * for pending requests.
  *
  * @param fetcher The app.
  * @param options The WebSocket server.

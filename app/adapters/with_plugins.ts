@@ -40,7 +40,11 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
   readonly fetch: (request: Request, info?: I) => Promise<Response>;
   /** Notifies the plugins that a shutdown begins. `serve()` calls it. */
   readonly drain: () => void;
-  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  /**
+   * Refuses new requests with 503, waits for pending ones for 10 seconds at most,
+   * and then closes the plugins, the last one first. Calling it again does
+   * nothing.
+   */
   readonly close: () => Promise<void>;
 }
 
