@@ -17,7 +17,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { nodeRequest } from "../app/adapters/node_upgrade.ts";
-import { toNode } from "../app/adapters/to_node.ts";
+import { createNodeHost, type NodeHost } from "../app/adapters/to_node.ts";
 import { closeWithin, limitedBy } from "../app/shutdown.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 import { importModule } from "./import_module.ts";
@@ -34,7 +34,11 @@ export async function startNodeServer(
   { hostname, port, entry }: DevServerOptions,
 ): Promise<DevServer> {
   const webSocketServer = await createWebSocketServer(entry);
-  const node = toNode(app, webSocketServer && { webSocketServer });
+  const node = createNodeHost(
+    app,
+    webSocketServer === undefined ? {} : { webSocketServer },
+    "the package ws is not installed; run npm install ws",
+  );
   const server = createServer((incoming, outgoing) => {
     // An error here is a lost connection. The host catches errors of the app.
     answer(node.fetch, incoming, outgoing).catch(() => outgoing.destroy());
@@ -70,7 +74,7 @@ export async function startNodeServer(
 }
 
 async function answer(
-  fetch: ReturnType<typeof toNode>["fetch"],
+  fetch: NodeHost["fetch"],
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {

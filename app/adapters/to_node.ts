@@ -148,6 +148,23 @@ export function toNode(
   fetcher: Fetcher,
   options: NodeHostOptions = {},
 ): NodeHost {
+  return createNodeHost(
+    fetcher,
+    options,
+    "pass webSocketServer to toNode(): new WebSocketServer({ noServer: true }) of the package ws",
+  );
+}
+
+/**
+ * Does the same as {@linkcode toNode}.
+ *
+ * @param remedy How to get sockets, for the error without a WebSocket server.
+ */
+export function createNodeHost(
+  fetcher: Fetcher,
+  options: NodeHostOptions,
+  remedy: string,
+): NodeHost {
   checkFetcher(fetcher, "serve on Node");
   checkOptions(options, NODE_OPTIONS, "serve on Node");
   const server = options.webSocketServer as NodeSocketServer | undefined;
@@ -171,9 +188,7 @@ export function toNode(
     if (server === undefined) {
       if (!isReported) {
         isReported = true;
-        console.error(
-          "Cannot open a WebSocket: toNode() needs the option webSocketServer",
-        );
+        console.error(`Cannot open a WebSocket: ${remedy}`);
       }
       return sendResponse(connection, new Response(null, { status: 501 }));
     }
@@ -184,14 +199,19 @@ export function toNode(
   }
 
   return {
-    fetch: async (request, { incoming, outgoing }) =>
-      await fetcher.fetch(
+    async fetch(request, bindings) {
+      if (typeof request?.headers?.get !== "function") {
+        return refuseNodeRequest(bindings);
+      }
+      const { incoming, outgoing } = bindings;
+      return await fetcher.fetch(
         request,
         new NodeInfo(
           incoming as IncomingMessage,
           outgoing as ServerResponse | undefined,
         ),
-      ),
+      );
+    },
     upgrade(incoming, connection, head) {
       const duplex = connection as Duplex;
       // Otherwise an error of the connection would end the process.
@@ -205,4 +225,19 @@ export function toNode(
       });
     },
   };
+}
+
+/**
+ * Answers a request of `node:http` that wasn't converted. `node:http` ignores the
+ * returned promise, so throwing would end the process.
+ */
+function refuseNodeRequest(second: unknown): Response {
+  console.error(
+    "Cannot answer: the request must be a Web Request, received another object; with node:http, use createServer(getRequestListener(toNode(app).fetch)) of @hono/node-server",
+  );
+  const outgoing = second as Partial<ServerResponse> | undefined;
+  if (typeof outgoing?.writeHead === "function") {
+    outgoing.writeHead(500).end?.();
+  }
+  return new Response(null, { status: 500 });
 }

@@ -42,6 +42,6 @@ export function upgrade(request: Request): Upgraded {
   if (offer !== undefined) return offer();
   if ("Deno" in globalThis) return Deno.upgradeWebSocket(request);
   throw new TypeError(
-    "Cannot open a WebSocket: Deno.upgradeWebSocket is not available in this runtime; serve with toNode() on Node, with toBun() on Bun, and pass on their request object unchanged",
+    'Cannot open a WebSocket: Deno.upgradeWebSocket is not available in this runtime; on Node, pass webSocketServer to toNode(), and call server.on("upgrade", upgrade); on Bun, serve with toBun(); pass on their request object unchanged',
   );
 }

@@ -210,7 +210,7 @@ Deno.test("toNode() without webSocketServer answers sockets with 501 and logs th
   assertEquals(captured.calls.length, 1);
   assertMatch(
     String(captured.calls),
-    /toNode\(\) needs the option webSocketServer/,
+    /Cannot open a WebSocket: pass webSocketServer to toNode\(\): new WebSocketServer/,
   );
 });
 
@@ -390,5 +390,27 @@ Deno.test("toNode() and toBun() reject an app without fetch", () => {
       TypeError,
       "Cannot serve on Bun: the app must be an object with a fetch method",
     );
+  }
+});
+
+Deno.test("toNode() answers 500 and logs the fix if node:http calls its fetch directly", async () => {
+  using captured = captureErrors();
+  const { fetch: answer } = toNode({ fetch: () => new Response("hello") });
+  const server = createServer(answer as never);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const { port } = server.address() as { port: number };
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    assertEquals(response.status, 500);
+    await response.body?.cancel();
+    assertEquals(captured.calls.length, 1);
+    assertMatch(
+      String(captured.calls),
+      /^Cannot answer: the request must be a Web Request, .* use createServer\(getRequestListener\(toNode\(app\)\.fetch\)\)/,
+    );
+  } finally {
+    server.close();
+    await once(server, "close");
   }
 });
