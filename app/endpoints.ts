@@ -35,8 +35,18 @@ export const ANY_METHOD = "";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** `*`, or a token as in RFC 9110, section 5.6.2, of letters and hyphens. */
-const METHOD = /^(\*|[a-z-]+)$/i;
+/** Methods of the IANA registry and of Node. `*` takes any other one. */
+const METHODS: ReadonlySet<string> = new Set(
+  ("* ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD " +
+    "LABEL LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF " +
+    "MKWORKSPACE MOVE NOTIFY OPTIONS ORDERPATCH PATCH POST PROPFIND PROPPATCH " +
+    "PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND " +
+    "UNCHECKOUT UNLINK UNLOCK UNSUBSCRIBE UPDATE UPDATEREDIRECTREF " +
+    "VERSION-CONTROL").split(" "),
+);
+
+/** A wildcard as in Express 5, such as `/*rest`. */
+const NAMED_WILDCARD = /^(.*?\/\{?)\*{1,2}(\w+)/;
 
 const aPath = rule(
   'a string that begins with "/"',
@@ -47,7 +57,7 @@ const ROUTE_OPTIONS: OptionRules<Route> = {
   path: aPath,
   method: rule(
     'an HTTP method or "*"',
-    (value) => typeof value === "string" && METHOD.test(value),
+    (value) => typeof value === "string" && METHODS.has(value.toUpperCase()),
   ),
   handler: aFunction,
   loader: aFunction,
@@ -96,11 +106,21 @@ function checkRoute(route: Route): string {
     throw misplaced(operation, "the route itself holds one");
   }
   checkOptions(route, ROUTE_OPTIONS, operation, "route");
-  const problem = findConflict(route);
+  const problem = findWildcard(route.path) ?? findConflict(route);
   if (problem !== undefined) {
     throw new TypeError(`Cannot ${operation}: ${problem}`);
   }
   return operation;
+}
+
+/** The router would match a name after `*` literally, so no request would match. */
+function findWildcard(path: string): string | undefined {
+  const [, start, name] = NAMED_WILDCARD.exec(path) ?? [];
+  return start === undefined
+    ? undefined
+    : `a wildcard has no name after *; use ${
+      start.replace("{", "")
+    }**:${name} at the end of the path`;
 }
 
 function findConflict(

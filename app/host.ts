@@ -21,7 +21,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../core/check/options.ts";
-import { aFunction, secret } from "../core/check/rules.ts";
+import { aFunction, rule, secret } from "../core/check/rules.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
@@ -48,10 +48,10 @@ import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
 import { refuseRequest, RunningScopes } from "./shutdown.ts";
 
-/** The rules of {@linkcode AppOptions}. The host checks plugins and routes. */
+/** The rules of {@linkcode AppOptions}. The host checks each plugin and route. */
 const APP_OPTIONS: OptionRules<AppOptions> = {
-  plugins: true,
-  routes: true,
+  plugins: rule("an array of plugins", Array.isArray),
+  routes: rule("an array of routes", Array.isArray),
   trace: true,
   maxBodySize: aBodySize,
   onError: aFunction,

@@ -139,7 +139,15 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
       context.params = params;
     }
     return whenDone(endpoint.run(request, context), (response) => {
-      checkResponse(response, request, `route ${endpoint.path} must return`);
+      checkResponse(
+        response,
+        request,
+        `route ${endpoint.path} must return`,
+        (value) =>
+          value === undefined
+            ? ""
+            : "; to return a value, use loader or action",
+      );
       return checkUnused(response, request, endpoint.path);
     });
   }

@@ -66,7 +66,12 @@ function wrap<C extends RequestContext, E>(
     return whenDone(
       response,
       (response) =>
-        checkResponse(response, request, "a middleware must return"),
+        checkResponse(
+          response,
+          request,
+          "a middleware must return",
+          (value) => value === undefined ? "; return next()" : "",
+        ),
     );
   };
 }

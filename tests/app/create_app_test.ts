@@ -381,6 +381,33 @@ Deno.test("A thrown error is recorded on the request's span, a thrown Response i
   }
 });
 
+Deno.test("The error about a handler that returns a value recommends a loader", async () => {
+  const { app, errors } = appWithErrors({
+    routes: [{
+      path: "/",
+      handler: () => ({ a: 1 }) as unknown as Response,
+    }],
+  });
+  assertEquals((await app.fetch(get("/"))).status, 500);
+  assertEquals(
+    (errors[0] as Error).message,
+    "Cannot answer GET /: route / must return a Response, received an object; to return a value, use loader or action",
+  );
+});
+
+for (const name of ["plugins", "routes"]) {
+  Deno.test(`createApp() rejects ${name} that aren't an array`, () => {
+    const error = assertThrows(
+      () => createApp({ [name]: { a: 1 } } as AppOptions),
+      TypeError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot create app: ${name} must be an array of ${name}, received an object`,
+    );
+  });
+}
+
 Deno.test("The error about a missing Response names the handler's route", async () => {
   const { app, errors } = appWithErrors({
     routes: [{

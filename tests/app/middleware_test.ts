@@ -84,7 +84,7 @@ Deno.test("compose() runs concurrent requests", async () => {
 
 for (
   const [value, name] of [
-    [undefined, "undefined"],
+    [undefined, "undefined; return next()"],
     [null, "null"],
     ["text", "a string"],
     [{ status: 200 }, "an object"],

@@ -416,6 +416,21 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       'Cannot add route /a: route.method must be an HTTP method or "*", received 5',
     ],
     [
+      "a misspelled method",
+      { path: "/a", method: "GETT", handler: says("") },
+      'Cannot add route /a: route.method must be an HTTP method or "*", received "GETT"',
+    ],
+    [
+      "a named wildcard as in Express",
+      { path: "/s/*name", handler: says("") },
+      "Cannot add route /s/*name: a wildcard has no name after *; use /s/**:name at the end of the path",
+    ],
+    [
+      "an optional named wildcard as in Express",
+      { path: "/{*name}", handler: says("") },
+      "Cannot add route /{*name}: a wildcard has no name after *; use /**:name at the end of the path",
+    ],
+    [
       "an unclosed group in its path",
       { path: "/a((", handler: says("") },
       "Cannot add route /a((: a `(` must close in its own segment",
