@@ -15,6 +15,7 @@ import type {
   TraceEvent,
   Tracer,
 } from "@quartet/kit/trace";
+import { toChromeTrace } from "../../trace/export/chrome.ts";
 import { insertTraceData } from "../../trace/export/html.ts";
 import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { makeFolder } from "../dev/dev_command.ts";
@@ -132,6 +133,7 @@ Deno.test("Recorded text stays text", async (t) => {
     const [name, file] of [
       ["serialized traces", () => JSON.stringify(serialized)],
       ["OTLP/JSON", () => JSON.stringify(toOTLP(serialized))],
+      ["a Chrome trace", () => JSON.stringify(toChromeTrace(serialized))],
       ["a page", () => generateViewerHTML(traces)],
     ] as const
   ) {
