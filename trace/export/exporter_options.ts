@@ -196,7 +196,7 @@ function readURL(text: unknown): URL {
     );
   }
   if (url.pathname === "/") url.pathname = TRACES_PATH;
-  // The base URL, to which it was appended, ended in a slash.
+  // Somebody appended it to a base URL that ends in a slash.
   url.pathname = url.pathname.replace(`/${TRACES_PATH}`, TRACES_PATH);
   url.hash = "";
   return url;
