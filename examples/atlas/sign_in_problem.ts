@@ -14,7 +14,9 @@ export interface SignInProblem {
  * @throws The error itself, if it's a fault of Atlas.
  */
 export function explain(error: unknown): SignInProblem {
-  if (!(error instanceof AuthError) || error.status === 500) throw error;
+  if (!(error instanceof AuthError) || error.code === "UNKNOWN_PROVIDER") {
+    throw error;
+  }
   const { code, status, message, retryAfter = 60 } = error;
   switch (code) {
     case "INVALID_CREDENTIALS":

@@ -71,7 +71,7 @@ Deno.test("The URL may name the procedure, and the body of a POST is then its in
   for (
     const [init, path, code] of [
       [{}, "/user.rename", "METHOD_MISMATCH"],
-      [{}, "/", "NOT_FOUND"],
+      [{}, "/", "PARSE_ERROR"],
       [{}, "/user", "NOT_FOUND"],
       [{}, "/user/get", "NOT_FOUND"],
       [{}, "/__proto__", "NOT_FOUND"],
