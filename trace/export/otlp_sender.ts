@@ -229,9 +229,8 @@ function adviceFor(status: number, url: URL): string {
 
 /** Shows only the standard part of the path, because the rest may be a key. */
 function adviceOnPath({ pathname }: URL): string {
-  if (pathname === TRACES_PATH) return `check url; its path is ${TRACES_PATH}`;
   return pathname.endsWith(TRACES_PATH)
-    ? `check the path of url before ${TRACES_PATH}`
+    ? `check the part of url before ${TRACES_PATH}`
     : `check the path of url: it doesn't end in ${TRACES_PATH}, as most collectors need`;
 }
 
@@ -263,19 +262,21 @@ function problemOf(
 ): string {
   if (signal.aborted) return "the collector didn't answer in time";
   let text = error instanceof Error ? error.message : "the request failed";
+  text += reasonOf(Object(error).cause);
   for (const secret of [url.href, url.search, ...headers.values()]) {
     if (secret !== "") text = text.replaceAll(secret, "…");
   }
-  text += codeOf(error);
   return url.port === "4317" ? `${text}; ${GRPC_ADVICE}` : text;
 }
 
-/** Returns the code of the cause. On Node, the message doesn't contain it. */
-function codeOf(error: unknown): string {
-  const code = Object(Object(error).cause).code;
-  return typeof code === "string" && /^E[A-Z_]{1,40}$/.test(code)
-    ? ` (${code})`
-    : "";
+/** Returns the reason, which messages of Node and Deno don't contain. */
+function reasonOf(cause: unknown): string {
+  const { code, message } = Object(cause);
+  if (/^E[A-Z_]{1,40}$/.test(code)) return ` (${code})`;
+  // Deno's cause has no code. Its message is the URL, then a chain of errors.
+  const isDeno = String(message).startsWith("error sending request for url");
+  const [, ...chain] = isDeno ? message.split(": ") : [];
+  return chain.length > 0 ? ` (${chain.at(-1)})` : "";
 }
 
 /** Returns the first bytes of a body as text, without waiting for the rest. */
