@@ -152,8 +152,8 @@ Deno.test("Forced colors keep bars, swatches and the selection visible", async (
 });
 
 /**
- * Whether the first element that matches shows a color besides those of text
- * and page.
+ * Whether the first element that matches shows a color that is neither black,
+ * white nor gray.
  */
 async function hasColor(page: Page, selector: string): Promise<boolean> {
   const element = page.locator(selector).first();

@@ -116,7 +116,7 @@ testViewer(
     assertMatch(html.text, /^<!DOCTYPE html>/);
     assertMatch(html.text, /<link rel="icon" /);
 
-    // What the page has isn't added again.
+    // The page already has these traces.
     for (const file of [json, otlp, chrome, html]) {
       const name = file.path.split("/").at(-1)!;
       await drop(page, { [name]: file.text });

@@ -90,7 +90,7 @@ export function missingParts(
 }
 
 /**
- * Returns the path to which the input of the procedure can be sent alone.
+ * Returns the path that accepts the input of the procedure alone.
  * `undefined` if the request isn't the call of that procedure.
  */
 function inputPath(span: SpanData, procedure?: string): string | undefined {
