@@ -31,7 +31,7 @@ export type CacheableFunction = (...args: any[]) => unknown;
  * own type, with its type parameters and overloads.
  */
 export type CachedFunction<F extends CacheableFunction> =
-  & (F extends (...args: never[]) => Promise<unknown> ? F : (
+  & ([ReturnType<F>] extends [Promise<unknown>] ? F : (
     this: ThisParameterType<F>,
     ...args: Parameters<F>
   ) => Promise<Awaited<ReturnType<F>>>)

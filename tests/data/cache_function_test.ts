@@ -59,6 +59,20 @@ Deno.test("A function that returns a value or a promise of one gets the type of 
   assertEquals(find.key(2), '["name",2]');
 });
 
+Deno.test("A synchronous function with type parameters gets the type of a promise", async () => {
+  const { cache } = timedCache();
+  const first = cache.cacheFunction(<T>(items: T[]): T => items[0]!, ["first"]);
+  const found: Promise<unknown> = first([1, 2]);
+  assertEquals(await found, 1);
+  // An asynchronous one keeps its type parameters.
+  const last = cache.cacheFunction(
+    <T>(items: T[]): Promise<T> => Promise.resolve(items.at(-1)!),
+    ["last"],
+  );
+  const number: Promise<number> = last([1, 2]);
+  assertEquals(await number, 2);
+});
+
 Deno.test("A synchronous method gets its instance", async () => {
   const { cache } = timedCache();
   class Shop {
