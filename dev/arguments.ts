@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { closest } from "../core/check/options.ts";
 import { DevError } from "./dev_error.ts";
 
 /** Arguments of the dev command. */
@@ -87,24 +88,30 @@ function wrong(message: string): DevError {
   return new DevError(message, 2);
 }
 
+const OPTIONS = {
+  trace: { type: "boolean" },
+  export: { type: "string" },
+  port: { type: "string" },
+  host: { type: "string" },
+  open: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+const UNKNOWN = /^Unknown option '--([\w-]+)'/;
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: {
-        trace: { type: "boolean" },
-        export: { type: "string" },
-        port: { type: "string" },
-        host: { type: "string" },
-        open: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
+      options: OPTIONS,
     });
   } catch (error) {
     // The first sentence is the problem. The rest is advice on quoting.
-    const [message] = (error as Error).message.split(/\.\s/);
-    throw wrong(message!);
+    const [message = ""] = (error as Error).message.split(/\.\s/);
+    const [, typo = ""] = UNKNOWN.exec(message) ?? [];
+    const meant = closest(typo, Object.keys(OPTIONS), 1);
+    const hint = meant === undefined ? "" : `; did you mean --${meant}?`;
+    throw wrong(message + hint);
   }
 }
 

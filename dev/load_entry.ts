@@ -3,6 +3,7 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { type Fetcher, isFetcher } from "../app/fetcher.ts";
 import { kindOf } from "../core/check/show.ts";
+import { isThenable } from "../core/maybe_async.ts";
 import { trimEnd } from "../core/trim_end.ts";
 import { nodeUtil } from "../core/runtime/node_builtins.ts";
 import { DevError } from "./dev_error.ts";
@@ -68,6 +69,7 @@ function describe(value: unknown): string {
   if (typeof value === "function") {
     return "a function; if it takes a Request and returns a Response, export default { fetch: thatFunction }";
   }
+  if (isThenable(value)) return "a promise; await it";
   const kind = kindOf(value);
   return kind === "an object" ? "an object without one" : kind;
 }

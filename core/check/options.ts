@@ -100,12 +100,20 @@ function unknownOption(
   }`;
 }
 
-/** Returns the known name that is closest to a typo. */
-function closest(key: string, names: readonly string[]): string | undefined {
+/**
+ * Returns the known name that is closest to a typo.
+ *
+ * @param most The maximum number of wrong letters. Default: a third of them, and
+ * at most 3.
+ */
+export function closest(
+  key: string,
+  names: readonly string[],
+  most = Math.min(3, Math.ceil(plain(key).length / 3)),
+): string | undefined {
   const typo = plain(key);
   let best: string | undefined;
-  // A third of the letters may be wrong, but not all of a short name.
-  let least = Math.min(3, Math.ceil(typo.length / 3)) + 1;
+  let least = most + 1;
   if (typo.length > 40) return undefined;
   for (const name of names) {
     const distance = distanceOf(typo, plain(name));

@@ -24,6 +24,7 @@ for (
       "Missing ENTRY: name the file that default-exports the app, such as main.ts",
     ],
     [["a.ts", "--nope"], "Unknown option '--nope'"],
+    [["a.ts", "--trce"], "Unknown option '--trce'; did you mean --trace?"],
     [["a.ts", "-x"], "Unknown option '-x'"],
     [["a.ts", "--no-trace"], "Unknown option '--no-trace'"],
     [["a.ts", "b.ts", "c"], "ENTRY must be one file; leave out b.ts c"],

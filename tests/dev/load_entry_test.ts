@@ -79,6 +79,11 @@ for (
       `Cannot serve a.ts: ${MUST}, received null`,
     ],
     [
+      "exports a promise",
+      "export default Promise.resolve({ fetch: () => new Response() })",
+      `Cannot serve a.ts: ${MUST}, received a promise; await it`,
+    ],
+    [
       "exports an object without fetch",
       "export default {}",
       `Cannot serve a.ts: ${MUST}, received an object without one`,
