@@ -118,7 +118,7 @@ export function authOf<U extends BaseUser = User, P extends string = string>(
   const auth: AuthContext<U, P> | undefined = context.get("auth");
   if (typeof auth === "object" && auth !== null) return auth;
   throw new TypeError(
-    "Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it",
+    "Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it; on Hono: app.use(toHono(auth)) first",
   );
 }
 

@@ -87,13 +87,25 @@ export class AuthError extends Error {
    * @param request The request. Default: the one that is being handled.
    */
   toResponse(request: Request | undefined = currentRequest()): Response {
-    const { code, status, message, retryAfter } = this;
-    const headers: Record<string, string> = retryAfter === undefined
-      ? {}
-      : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) };
-    return (request && errorPage(request, status, message, headers)) ??
-      errorResponse(status, code, message, headers);
+    return failedSignIn(this, request);
   }
+}
+
+/**
+ * Returns the response to a failed sign-in.
+ *
+ * @param back The path that an HTML page links to. Default: the form's page.
+ */
+export function failedSignIn(
+  { code, status, message, retryAfter }: AuthError,
+  request: Request | undefined,
+  back?: string,
+): Response {
+  const headers: Record<string, string> = retryAfter === undefined
+    ? {}
+    : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) };
+  return (request && errorPage(request, status, message, headers, back)) ??
+    errorResponse(status, code, message, headers);
 }
 
 function currentRequest(): Request | undefined {

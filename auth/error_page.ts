@@ -21,15 +21,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
  *
  * @param message One sentence that the client may read.
  * @param headers Additional response headers.
+ * @param back The path of the link. Default: the form's page.
  */
 export function errorPage(
   request: Request,
   status: number,
   message: string,
   headers: Readonly<Record<string, string>>,
+  back: string | undefined = pathBack(request),
 ): Response | undefined {
   if (!prefersHtml(acceptOf(request))) return undefined;
-  const back = pathBack(request);
   const link = back === undefined
     ? ""
     : `\n<p><a href="${escape(back)}">Back</a></p>`;

@@ -1,4 +1,5 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
+import { refuseUncalled } from "../core/guard_fragment.ts";
 import { whenDone } from "../core/maybe_async.ts";
 import type { Middleware } from "../core/middleware.ts";
 import { claimCookies, markPersonal } from "../core/personal.ts";
@@ -224,3 +225,5 @@ export function createAuthPlugin<
     },
   };
 }
+
+refuseUncalled(createAuthPlugin);

@@ -131,13 +131,20 @@ export function readGuards(
   );
 }
 
+const UNCALLED = `${KEY}that must be called`;
+
 /**
- * Makes `readGuards()` reject a guard function that is spread without a call, as
- * in `{ ...requireAuth }`. Otherwise the route would have no guard.
+ * Marks a function that creates a guard or a plugin. `readGuards()` then rejects
+ * one that is spread without a call, as in `{ ...requireAuth }`. Otherwise the
+ * route would have no guard.
  */
-export function refuseUncalled(makeGuard: object): void {
-  const key = `${KEY}that must be called`;
-  Object.defineProperty(makeGuard, key, { value: undefined, enumerable: true });
+export function refuseUncalled(make: object): void {
+  Object.defineProperty(make, UNCALLED, { value: undefined, enumerable: true });
+}
+
+/** Whether a function was marked by {@linkcode refuseUncalled}. */
+export function isUncalled(make: object): boolean {
+  return Object.hasOwn(make, UNCALLED);
 }
 
 /** Whether an object holds a guard under any key. */

@@ -166,7 +166,7 @@ async function errorsOf(
 Deno.test("A guard without the auth plugin reports which plugin is missing", async () => {
   const route = { path: "/", config: { ...requireAuth() }, loader: () => 1 };
   assertEquals(await errorsOf(route, []), [
-    "TypeError: Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it",
+    "TypeError: Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it; on Hono: app.use(toHono(auth)) first",
   ]);
 });
 

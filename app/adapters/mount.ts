@@ -8,7 +8,11 @@ import { checkValue } from "../../core/check/options.ts";
 import { rule } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";
-import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
+import {
+  holdsGuard,
+  isUncalled,
+  readGuards,
+} from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/host_header.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { isA } from "../../core/is_a.ts";
@@ -38,7 +42,12 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
   checkValue(parts, "parts", aPartList, "mount parts");
   return parts.map((part, index) => {
     const name = `part ${index + 1}`;
-    if (typeof part === "function") return { name, middleware: part };
+    if (typeof part === "function") {
+      if (!isUncalled(part)) return { name, middleware: part };
+      throw new TypeError(
+        `Cannot mount ${name}: received the function ${part.name}; call it: ${part.name}()`,
+      );
+    }
     if (typeof part === "object" && part !== null) {
       if ("name" in part && typeof part.name === "string") return part;
       if (holdsGuard(part)) {

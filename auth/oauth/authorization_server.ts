@@ -66,9 +66,12 @@ export function readMetadata(
   given: GivenServer,
 ): AuthorizationServer {
   // Discovery, section 4.3 requires an exact match.
-  if (document["issuer"] !== issuer) {
+  const { issuer: named } = document;
+  if (named !== issuer) {
     throw unusable(
-      `issuer must be ${show(issuer)}, received ${show(document["issuer"])}`,
+      typeof named === "string"
+        ? `it names the issuer ${show(named)}; set issuer to exactly that`
+        : `it must name an issuer, received ${show(named)}`,
     );
   }
   const endpoint = (name: string): string | undefined => {

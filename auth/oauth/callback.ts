@@ -36,8 +36,6 @@ export interface OAuthCallbackParameters {
 
 /** Errors that mean a refusal instead of a failure. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
-  // RFC 6749, section 4.1.2.1.
-  "access_denied",
   // OpenID Connect Core, section 3.1.2.6.
   "interaction_required",
   "login_required",
@@ -66,6 +64,10 @@ export function errorOfCallback(
       errorText(error, secrets)
     }${details}`,
   );
+  if (error === "access_denied") {
+    const message = "The sign-in was cancelled";
+    return new AuthError("INVALID_CREDENTIALS", message, { cause: reason });
+  }
   return REFUSALS.has(error) ? invalidCredentials(reason) : oauthFailed(reason);
 }
 

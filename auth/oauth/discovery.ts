@@ -6,6 +6,7 @@
  */
 
 import { printable, printableError } from "../../core/redact/printable.ts";
+import { redactText } from "../../core/redact/redact.ts";
 import {
   type AuthorizationServer,
   type GivenServer,
@@ -92,7 +93,7 @@ export function createDiscovery(options: DiscoveryOptions): ServerSource {
         "Discovery of provider %s failed:",
         id,
         error instanceof ProviderError
-          ? printable(error.message)
+          ? printable(error.message + causeOf(error) + adviceOn(options.issuer))
           : printableError(error),
       );
       throw error;
@@ -117,12 +118,26 @@ export function createDiscovery(options: DiscoveryOptions): ServerSource {
   return source;
 }
 
+/** Returns the innermost cause of an error. These requests hold no secret. */
+function causeOf({ cause }: Error): string {
+  while (cause instanceof Error && cause.cause instanceof Error) {
+    ({ cause } = cause);
+  }
+  return cause instanceof Error ? `: ${redactText(cause.message)}` : "";
+}
+
+function adviceOn(issuer: string): string {
+  return issuer.includes("/.well-known/")
+    ? "; issuer is the address without /.well-known/…"
+    : "";
+}
+
 async function requestServer(
   { issuer, isOpenID, given, transport }: DiscoveryOptions,
 ): Promise<AuthorizationServer> {
-  const what = "the discovery document";
   const init = { headers: { accept: "application/json" } };
   const get = async (url: string) => {
+    const what = `the discovery document at ${url}`;
     const document = await requestJSON(what, url, init, [], transport);
     return readMetadata(asObject(what, document), issuer, isOpenID, given);
   };

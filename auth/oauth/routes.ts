@@ -18,7 +18,7 @@ import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";
 import { requestAuthOf } from "../access.ts";
-import { AuthError, configError } from "../error.ts";
+import { AuthError, configError, failedSignIn } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
 import { safeRedirect } from "../safe_redirect.ts";
 import type { OAuthRoutesOptions } from "./routes_options.ts";
@@ -89,8 +89,10 @@ function routesOf(
         const location = await answer(context);
         return new Response(null, { status: 303, headers: { location } });
       } catch (error) {
-        if (onError === undefined || !(error instanceof AuthError)) throw error;
-        return await onError(error, context);
+        if (!(error instanceof AuthError)) throw error;
+        return onError === undefined
+          ? failedSignIn(error, context.request, home)
+          : await onError(error, context);
       }
     };
 

@@ -1,3 +1,4 @@
+import { refuseUncalled } from "../../core/guard_fragment.ts";
 import { aBoolean, aLimit } from "../../core/check/rules.ts";
 import {
   checkOptions,
@@ -237,3 +238,5 @@ function decode(text: string): string {
     return text;
   }
 }
+
+refuseUncalled(rpcPlugin);

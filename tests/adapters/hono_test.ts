@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp, toHono, withPlugins } from "@quartet/kit/app";
 import type { Mountable, Plugin } from "@quartet/kit/app";
-import { AuthError, getAuth, getUser, requireAuth } from "@quartet/kit/auth";
+import {
+  AuthError,
+  createAuthPlugin,
+  getAuth,
+  getUser,
+  requireAuth,
+} from "@quartet/kit/auth";
+import { rpcPlugin } from "@quartet/kit/rpc";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import type { TraceData } from "@quartet/kit/trace";
 import { zValidator } from "@hono/zod-validator";
@@ -358,6 +365,16 @@ Deno.test("toHono() rejects an invalid part and names its position", () => {
       () => toHono(() => new Response(), part as never),
       TypeError,
       "Cannot mount part 2: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received",
+    );
+  }
+});
+
+Deno.test("toHono() reports a function that must be called", () => {
+  for (const part of [requireAuth, createAuthPlugin, rpcPlugin, tracePlugin]) {
+    assertThrows(
+      () => toHono(part as never),
+      TypeError,
+      `Cannot mount part 1: received the function ${part.name}; call it: ${part.name}()`,
     );
   }
 });

@@ -4,12 +4,18 @@
  * @module
  */
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import { getOAuthUrl, handleOAuthCallback, oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens } from "@quartet/kit/auth";
 import { createDiscovery } from "../../auth/oauth/discovery.ts";
-import { captureErrors } from "../helpers.ts";
+import { captureErrors, freePort } from "../helpers.ts";
 import type { AuthServer } from "./harness.ts";
 import { startAuth } from "./harness.ts";
 
@@ -174,9 +180,13 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
     [
       "a foreign issuer",
       json({ issuer: "https://evil.example" }),
-      "issuer must be",
+      'can\'t be used: it names the issuer "https://evil.example"; set issuer to exactly that',
     ],
-    ["almost the issuer", json({ issuer: `${issuer}/` }), "issuer must be"],
+    [
+      "almost the issuer",
+      json({ issuer: `${issuer}/` }),
+      `can't be used: it names the issuer "${issuer}/"; set issuer to exactly that`,
+    ],
     ["no issuer", json({ issuer: undefined }), "received undefined"],
     ["a list of issuers", json({ issuer: [issuer] }), "received an array"],
     [
@@ -415,6 +425,34 @@ Deno.test("The document is fetched again after an hour, and stays in use if that
   source.renew();
   await settle();
   assertEquals([url(), asked], ["4", 4]);
+});
+
+Deno.test("The log names the address of a missing document, and the cause", async () => {
+  using captured = captureErrors();
+  const discover = async (issuer: string) => {
+    const source = createDiscovery({
+      id: "any",
+      issuer,
+      isOpenID: true,
+      given: {},
+      transport: { timeout: 1_000, fetch },
+    });
+    await assertRejects(() => source.load());
+    return String(captured.calls.at(-1)!.at(-1));
+  };
+  const down = `http://127.0.0.1:${freePort()}`;
+  const unreachable = await discover(down);
+  assertStringIncludes(
+    unreachable,
+    `the discovery document at ${down}/.well-known/openid-configuration can't be reached: `,
+  );
+  assertStringIncludes(unreachable, "Connection refused");
+  await using local = startIssuer();
+  const wrong = `${local.issuer}/.well-known/openid-configuration`;
+  assertEquals(
+    await discover(wrong),
+    `the discovery document at ${wrong}/.well-known/openid-configuration answered 404; issuer is the address without /.well-known/…`,
+  );
 });
 
 Deno.test("A failed request for the document fails all waiting sign-ins", async () => {

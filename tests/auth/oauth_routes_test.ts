@@ -257,6 +257,26 @@ Deno.test("A failed sign-in of oauthRoutes gets a page, or the response of onErr
   assertEquals(other.cookies.size, 0);
 });
 
+Deno.test("A cancelled sign-in of oauthRoutes gets a page with a link to home", async () => {
+  await using local = startProvider();
+  const app = createApp({ plugins: [createPlugin(local, { home: "/start" })] });
+  await using server = await listen((request) => app.fetch(request));
+  const browser = createBrowser(server.origin);
+  const away = await browser.ask("/auth/github");
+  await away.body?.cancel();
+  const url = new URL(away.headers.get("location")!);
+  const state = url.searchParams.get("state")!;
+  const response = await browser.ask(
+    `/auth/github/callback?error=access_denied&state=${state}`,
+    { headers: { accept: PAGES, referer: "https://github.example/login" } },
+  );
+  assertEquals(response.status, 401);
+  const page = await response.text();
+  assertMatch(page, /<p>The sign-in was cancelled<\/p>/);
+  assertMatch(page, /<a href="\/start">Back<\/a>/);
+  assertEquals(browser.cookies.size, 0);
+});
+
 Deno.test("getOAuthUrl() keeps a return address for custom routes", async () => {
   await using local = startProvider();
   await using app = await startAuth({ providers: [discord(local.discord)] }, [

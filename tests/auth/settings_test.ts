@@ -11,7 +11,7 @@ import {
 import type { AuthConfig } from "@quartet/kit/auth";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
-import { ROOT } from "../helpers.ts";
+import { ROOT, startDeno } from "../helpers.ts";
 import { byName, SECRET } from "./harness.ts";
 
 Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
@@ -171,6 +171,20 @@ Deno.test("In production, secrets have at least 32 bytes and mock() throws", () 
       Deno.env.delete(name);
     }
   }
+});
+
+Deno.test("A short secret is reported once outside production", async () => {
+  const script = `
+    import { createAuthPlugin } from "@quartet/kit/auth";
+    for (const secret of ["a".repeat(32), "short", "brief"]) {
+      createAuthPlugin({ session: { secret } });
+    }`;
+  await using child = startDeno(["eval", script]);
+  assertEquals(await child.code, 0);
+  assertEquals(
+    child.stderr,
+    "session.secret has 5 bytes. In production it must have at least 32; make one with: openssl rand -base64 32\n",
+  );
 });
 
 Deno.test("An environment that can't be read counts as production", async () => {

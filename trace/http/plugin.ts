@@ -1,3 +1,4 @@
+import { refuseUncalled } from "../../core/guard_fragment.ts";
 import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import {
@@ -127,3 +128,5 @@ export function tracePlugin(
     close: () => stream.close(),
   };
 }
+
+refuseUncalled(tracePlugin);
