@@ -167,12 +167,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   function close(): Promise<void> {
-    return closing ??= stop();
-  }
-
-  async function stop(): Promise<void> {
-    await running.end();
-    await closePlugins(plugins);
+    return closing ??= running.end(() => closePlugins(plugins));
   }
 
   function run(

@@ -152,24 +152,34 @@ export class RunningScopes {
   }
 
   /**
-   * Refuses new requests, and waits until the others have ended: until the
-   * deadline of `closeWithin()`, or for {@linkcode SHUTDOWN_TIMEOUT}. It doesn't
-   * wait for a request that it is called from, which would wait for itself.
+   * Refuses new requests, waits until the others have ended, and calls `close`.
+   * Then it waits until their responses are sent, so that the server finds idle
+   * connections. It waits until the deadline of `closeWithin()`, or for
+   * {@linkcode SHUTDOWN_TIMEOUT}. It doesn't wait for a request that it is called
+   * from, which would wait for itself.
    */
-  async end(): Promise<void> {
+  async end(close: () => Promise<void>): Promise<void> {
     this.#phase = "ending";
+    const outer = deadlines.getStore();
+    await (outer === undefined
+      ? limitedBy(SHUTDOWN_TIMEOUT, (deadline) => this.#end(deadline, close))
+      : this.#end(outer, close));
+  }
+
+  async #end(deadline: Deadline, close: () => Promise<void>): Promise<void> {
     const own = new Set(outerScopes(currentScope()));
     const isIdle = () => this.#scopes.isSubsetOf(own);
+    const sent = [...this.#scopes.difference(own)]
+      .map((scope) => scope.ownContext?.info?.completed);
     if (!isIdle()) {
       const idle = new Promise<void>((resolve) => {
         this.#onEnd = () => isIdle() && resolve();
       });
-      await (deadlines.getStore()?.limits(idle) ?? limitedBy(
-        SHUTDOWN_TIMEOUT,
-        (deadline) => deadline.limits(idle),
-      ));
+      await deadline.limits(idle);
     }
     this.#phase = "ended";
+    await close();
+    if (sent.length > 0) await deadline.limits(Promise.allSettled(sent));
   }
 }
 

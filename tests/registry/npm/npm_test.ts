@@ -195,7 +195,7 @@ for (const { name, main } of RUNTIMES) {
   );
 
   Deno.test(
-    `A server on ${name} supports all four modules and shuts down`,
+    `A server on ${name} supports all four modules, and finishes a request before it shuts down`,
     testOptions,
     async () => {
       const project = projects.get(name)!;
@@ -205,8 +205,13 @@ for (const { name, main } of RUNTIMES) {
         consumer(project, main),
       );
       await driveServer(server);
+      const slow = fetch(`${server.origin}/slow`);
+      while (!server.printed.includes("slow request")) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
       assertEquals(await server.stop(), 0, server.printed);
       assertMatch(server.printed, /Closed/);
+      assertEquals(await (await slow).json(), { isDatabaseOpen: true });
     },
   );
 }

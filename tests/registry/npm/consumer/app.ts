@@ -61,7 +61,13 @@ export const router = createRouter({
   }),
 });
 
-const kit = toHono(tracePlugin(tracer), auth, rpcPlugin({ router }));
+let isDatabaseOpen = true;
+const kit = toHono(
+  tracePlugin(tracer),
+  { name: "database", close: () => void (isDatabaseOpen = false) },
+  auth,
+  rpcPlugin({ router }),
+);
 const revalidate = createRevalidationHandler("let me");
 
 export const app = new Hono();
@@ -72,6 +78,11 @@ app.post("/sign-in", async (c) => {
 });
 app.get("/me", toHono(requireAuth()), (c) => c.json(getUser(c)));
 app.get("/posts/:id", (c) => c.text(c.req.param("id")));
+app.get("/slow", async (c) => {
+  console.log("slow request");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return c.json({ isDatabaseOpen });
+});
 app.post("/revalidate", (c) => revalidate(c.req.raw));
 
 /** Releases the resources of the modules. */
