@@ -21,16 +21,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
  *
  * @param message One sentence that the client may read.
  * @param headers Additional response headers.
- * @param back The path of the link. Default: the form's page.
+ * @param home The path of the link. Default: the form's page.
  */
 export function errorPage(
   request: Request,
   status: number,
   message: string,
   headers: Readonly<Record<string, string>>,
-  back: string | undefined = pathBack(request),
+  home?: string,
 ): Response | undefined {
   if (!prefersHtml(acceptOf(request))) return undefined;
+  const back = home ?? pathBack(request);
   const link = back === undefined
     ? ""
     : `\n<p><a href="${escape(back)}">Back</a></p>`;
