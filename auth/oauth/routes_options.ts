@@ -11,7 +11,10 @@ export interface OAuthRoutesOptions {
    * ends TLS, set it.
    */
   readonly origin?: string;
-  /** The path to go to after a sign-in without `returnTo`. Default: `/`. */
+  /**
+   * The path to go to after a sign-in without `returnTo`. The page of a failed
+   * sign-in links to it. Default: `/`.
+   */
   readonly home?: string;
   /**
    * Called when a sign-in fails. Returns the response. Default: the response of
