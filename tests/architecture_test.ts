@@ -238,7 +238,7 @@ const SOURCE = [
 ];
 const MAX_FILE_LINES = 300;
 const MEDIAN_FILE_LINES = [60, 130] as const;
-const MAX_CODE_LINES = 34_000;
+const MAX_CODE_LINES = 35_100;
 
 /** Returns the lines of each source file, without build outputs. */
 async function readSources(): Promise<Map<string, readonly string[]>> {
