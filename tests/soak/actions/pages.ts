@@ -20,7 +20,10 @@ const page: Action = {
       await borrow(world, people, async ({ visitor }) => {
         const { status, text } = await visitor.open("/account");
         expect(status, 200, "account");
-        holds(text.includes("(this browser)"), "the account lists this session");
+        holds(
+          text.includes("(this browser)"),
+          "the account lists this session",
+        );
         await openSome(world, (path) => visitor.open(path));
       });
     if (opened) return;
