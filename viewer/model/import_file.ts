@@ -6,10 +6,7 @@
  */
 
 import { kindOf, show } from "../../core/check/show.ts";
-import {
-  fromChromeTrace,
-  isChromeTrace,
-} from "../../trace/export/chrome_reader.ts";
+import { fromChromeTrace, isChromeTrace } from "./chrome_reader.ts";
 import { fromOTLP } from "../../trace/export/otlp_reader.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";

@@ -1,6 +1,6 @@
-import type { SerializedTrace } from "../types.ts";
-import { deserializeTrace, serializeTrace } from "../serialize.ts";
-import { Field } from "./field.ts";
+import type { SerializedTrace } from "../../trace/types.ts";
+import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
+import { Field } from "../../trace/export/field.ts";
 
 /** Whether a parsed file has Chrome's Trace Event Format. */
 export function isChromeTrace(value: unknown): boolean {
