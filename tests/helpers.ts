@@ -47,8 +47,12 @@ export function startDeno(
   cwd: string | URL = ROOT,
   { keep = Infinity, env = {} }: ChildOptions = {},
 ): Child {
+  const [command, ...rest] = args;
   const process = new Deno.Command(Deno.execPath(), {
-    args,
+    // Otherwise standard error has the downloads of a cold cache, too.
+    args: command === "run" && !rest.includes("--watch")
+      ? [command, "--quiet", ...rest]
+      : args,
     cwd,
     env: { NO_COLOR: "1", ...env },
     stdin: "null",

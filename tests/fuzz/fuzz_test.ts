@@ -100,7 +100,14 @@ Deno.test("fuzz reads its options from the command line", () => {
 Deno.test("fuzz --help prints the usage and the targets, and wrong options exit with 2", async () => {
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", "tests/fuzz/main.ts", ...args],
+      args: [
+        "run",
+        "--quiet",
+        "-A",
+        "--no-check",
+        "tests/fuzz/main.ts",
+        ...args,
+      ],
       cwd: ROOT,
     }).output();
     const decoder = new TextDecoder();

@@ -60,14 +60,17 @@ export async function startShops(
     const [, port] = await child.printed(/Listening on (\d+)/);
     return { origin: `http://127.0.0.1:${port}` };
   };
-  const children = [start(), start()];
-  const [a, b] = await Promise.all(children.map(listening));
+  // One after the other: two processes can't create a file of Deno KV at once.
+  const first = start();
+  const a = await listening(first);
+  const second = start();
+  const b = await listening(second);
   const started = stack.move();
   return {
-    a: a!,
-    b: b!,
+    a,
+    b,
     async end() {
-      for (const child of children) {
+      for (const child of [first, second]) {
         child.kill("SIGTERM");
         assertEquals([await child.code, child.stderr], [0, ""]);
       }

@@ -136,7 +136,14 @@ Deno.test("soak parses the options of the command line", () => {
 Deno.test("soak prints its usage, and exits with 2 after a wrong option", async () => {
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", "tests/soak/main.ts", ...args],
+      args: [
+        "run",
+        "--quiet",
+        "-A",
+        "--no-check",
+        "tests/soak/main.ts",
+        ...args,
+      ],
       cwd: ROOT,
     }).output();
     const decoder = new TextDecoder();
