@@ -23,13 +23,12 @@ const STATUS: Readonly<Record<AuthErrorCode, AuthError["status"]>> = {
 /**
  * A failed sign-in. Wrong settings throw a `TypeError` instead.
  *
- * | code | status | cause |
- * | --- | --- | --- |
- * | `UNKNOWN_PROVIDER` | 400 | no provider has this id, or it has no OAuth sign-in |
- * | `INVALID_CREDENTIALS` | 401 | the provider refused the credentials |
- * | `OAUTH_STATE_MISMATCH` | 400 | this browser didn't begin the sign-in, or not recently |
- * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or its answer is invalid |
- * | `RATE_LIMITED` | 429 | too many failed attempts |
+ * - `UNKNOWN_PROVIDER` (400): No provider has this id, or it has no OAuth sign-in.
+ * - `INVALID_CREDENTIALS` (401): The provider refused the credentials.
+ * - `OAUTH_STATE_MISMATCH` (400): This browser didn't begin the sign-in, or not
+ *   recently.
+ * - `OAUTH_FAILED` (502): The OAuth provider failed, or its answer is invalid.
+ * - `RATE_LIMITED` (429): Too many attempts failed.
  *
  * The message is safe to send to the client, the cause isn't. Handlers don't
  * have to catch it: the plugin answers with its status, in JSON, or with a small

@@ -15,6 +15,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { pathToFileURL } from "node:url";
 import { nodeRequest } from "../app/adapters/node_upgrade.ts";
 import { createNodeHost, type NodeHost } from "../app/adapters/to_node.ts";
@@ -90,8 +91,8 @@ async function answer(
     outgoing.end();
   } else {
     outgoing.flushHeaders();
-    // deno-lint-ignore no-explicit-any -- Node has a type of its own for streams
-    await pipeline(Readable.fromWeb(response.body as any), outgoing);
+    const body = Readable.fromWeb(response.body as NodeReadableStream);
+    await pipeline(body, outgoing);
   }
 }
 

@@ -16,6 +16,7 @@
 import { assert, assertEquals } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
 import { exists, ROOT, startDeno } from "./helpers.ts";
+import { readSources, TOPS } from "./sources.ts";
 
 /** One file that imports another. Paths are relative to the root. */
 interface Edge {
@@ -41,8 +42,6 @@ interface Info {
 }
 
 const MODULES = ["auth", "trace", "rpc", "data"];
-/** Files that no module imports. */
-const TOPS = ["mod.ts", "dev.ts"];
 /** The entry of the viewer, and the built page that the server serves. */
 const VIEWER_ENTRY = "viewer/main.tsx";
 const VIEWER_PAGE = "viewer/dist/page.ts";
@@ -226,40 +225,9 @@ async function* modFiles(folder: URL, below = ""): AsyncGenerator<string> {
   }
 }
 
-const SOURCE = [
-  "app",
-  "auth",
-  "core",
-  "data",
-  "dev",
-  "rpc",
-  "trace",
-  "viewer",
-];
 const MAX_FILE_LINES = 300;
 const MEDIAN_FILE_LINES = [60, 130] as const;
 const MAX_CODE_LINES = 35_100;
-
-/** Returns the lines of each source file, without build outputs. */
-async function readSources(): Promise<Map<string, readonly string[]>> {
-  const sources = new Map<string, readonly string[]>();
-  async function read(path: string): Promise<void> {
-    const text = await Deno.readTextFile(new URL(path, ROOT));
-    sources.set(path, text.trimEnd().split("\n"));
-  }
-  async function visit(folder: string): Promise<void> {
-    for await (
-      const { name, isDirectory } of Deno.readDir(new URL(`${folder}/`, ROOT))
-    ) {
-      const path = `${folder}/${name}`;
-      if (isDirectory && name !== "dist") await visit(path);
-      else if (/\.tsx?$/.test(name)) await read(path);
-    }
-  }
-  for (const folder of SOURCE) await visit(folder);
-  for (const file of TOPS) await read(file);
-  return sources;
-}
 
 /** Counts the lines that are neither blank nor comments. */
 function countCode(lines: readonly string[]): number {

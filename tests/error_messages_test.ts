@@ -11,18 +11,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import ts from "typescript";
-import { ROOT } from "./helpers.ts";
-
-const FOLDERS = [
-  "app",
-  "auth",
-  "core",
-  "data",
-  "dev",
-  "rpc",
-  "trace",
-  "viewer",
-];
+import { readSources } from "./sources.ts";
 
 /** Errors whose message is sent to the client. */
 const ANSWERS = new Set(["AuthError", "RPCError", "BodyError"]);
@@ -42,12 +31,8 @@ interface SourceError {
 }
 
 const errors: SourceError[] = [];
-for (const folder of FOLDERS) {
-  for await (const path of sources(`${folder}/`)) {
-    errors.push(
-      ...errorsOf(path, await Deno.readTextFile(new URL(path, ROOT))),
-    );
-  }
+for (const [path, lines] of await readSources()) {
+  errors.push(...errorsOf(path, lines.join("\n")));
 }
 
 Deno.test("Each error message says what failed, in the form of its kind", () => {
@@ -83,16 +68,6 @@ Deno.test("Error messages are short, plain, and end without a full stop", () => 
 
 function shown({ place, message }: SourceError): string {
   return `${place}: ${message}`;
-}
-
-async function* sources(folder: string): AsyncGenerator<string> {
-  for await (
-    const { name, isDirectory } of Deno.readDir(new URL(folder, ROOT))
-  ) {
-    if (isDirectory) {
-      if (name !== "dist") yield* sources(`${folder}${name}/`);
-    } else if (/\.tsx?$/.test(name)) yield folder + name;
-  }
 }
 
 /** Finds each `new SomeError("…")` of a file. */

@@ -104,7 +104,7 @@ function checkImports(files: Files): void {
 
 /**
  * Checks the rules of https://jsr.io/docs/scoring about a package's files.
- * `deno publish` has already checked that there are no slow types.
+ * `deno publish` has already rejected slow types.
  */
 async function checkScore(files: Files, registry: Registry): Promise<void> {
   const readme = new TextDecoder().decode(files.get("/README.md"));

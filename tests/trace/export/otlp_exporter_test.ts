@@ -35,6 +35,14 @@ interface Bench extends AsyncDisposable {
   end(count?: number): void;
 }
 
+/** Passes the time that traces wait, until the exporter has reported an error. */
+async function passUntilReported({ timers, errors }: Bench): Promise<void> {
+  await timers.pass(5000);
+  while (errors.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
 function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
   const collector = new FakeCollector();
   const timers = new FakeTimers();
@@ -211,10 +219,7 @@ Deno.test("The exporter reports the code of a failed connection, as Node's fetch
           : Promise.resolve(new Response()),
     });
     bench.end();
-    await bench.timers.pass(5000);
-    while (bench.errors.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve));
-    }
+    await passUntilReported(bench);
     assert(await bench.exporter.flush());
     assertEquals(bench.errors, [
       `Cannot export traces to http://localhost:4318: ${text}`,
@@ -393,10 +398,7 @@ Deno.test("The exporter names the port of OTLP over HTTP if it fails on the port
         : Promise.resolve(new Response()),
   });
   bench.end();
-  await bench.timers.pass(5000);
-  while (bench.errors.length === 0) {
-    await new Promise((resolve) => setTimeout(resolve));
-  }
+  await passUntilReported(bench);
   // It waits for a retry, which this cuts short.
   assert(await bench.exporter.flush());
   assertEquals(bench.errors, [
