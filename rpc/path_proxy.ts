@@ -9,9 +9,9 @@ export type Methods = {
   readonly [method: string]:
     | ((
       procedure: readonly string[],
-      // deno-lint-ignore no-explicit-any -- the types of a client say what fits
+      // deno-lint-ignore no-explicit-any -- unknown would exclude methods with a type of input
       input: any,
-      // deno-lint-ignore no-explicit-any -- the types of a client say what fits
+      // deno-lint-ignore no-explicit-any -- unknown would exclude methods with a type of input
       options: any,
     ) => unknown)
     | null

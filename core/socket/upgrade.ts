@@ -11,8 +11,7 @@ export interface Socket {
   readonly readyState: number;
   readonly bufferedAmount: number;
   onopen: ((event: Event) => void) | null;
-  // deno-lint-ignore no-explicit-any -- as in the standard
-  onmessage: ((event: MessageEvent<any>) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
   onclose: ((event: CloseEvent) => void) | null;
   onerror: ((event: Event) => void) | null;
   send(message: string | Uint8Array<ArrayBuffer>): void;

@@ -274,7 +274,7 @@ function checkFunction(
   value: unknown,
   name: string,
   operation: string,
-  // deno-lint-ignore no-explicit-any -- the check does not know its types
+  // deno-lint-ignore no-explicit-any -- unknown would exclude handlers with typed arguments
 ): asserts value is (args: any) => any {
   checkValue(value, name, aFunction, operation);
 }
