@@ -2,6 +2,7 @@
 /// <reference lib="dom.iterable" />
 
 import { createTracer } from "@quartet/kit/trace";
+import { assertEquals } from "@std/assert";
 import { shareBrowser } from "./browser.ts";
 import {
   assertQuiet,
@@ -89,6 +90,62 @@ testViewer(
     }
   },
 );
+
+testViewer(
+  browser,
+  "opens the list in a link with its filters, search and order",
+  async ({ page }, atlas) => {
+    await ask(atlas, "/countries/fra", "/countries/deu", "/nowhere");
+    await waitForCount(page, "3 traces");
+    const found = ["/countries/deu", "/countries/fra"];
+    await page.getByLabel("Method").selectOption("GET");
+    await page.getByRole("button", { name: "Status 2xx" }).click();
+    await page.getByLabel("Path contains").fill("countries");
+    await page.locator("#search").fill("loader");
+    await page.getByRole("columnheader", { name: "Path" }).getByRole("button")
+      .click();
+    await waitForPaths(page, found);
+    const { href } = await waitForAddress(page, ({ sort }) => sort === "path");
+    assertEquals(
+      href,
+      `${atlas.viewer}#q=loader&method=GET&status=2xx&path=countries&sort=path`,
+    );
+    await using other = await openViewer(browser, href);
+    await waitForPaths(other.page, found);
+    await waitForCount(other.page, "2 of 3 traces");
+    await other.page.locator("#trace-list [aria-sort=ascending]").waitFor();
+    assertEquals(
+      await other.page.getByLabel("Path contains").inputValue(),
+      "countries",
+    );
+    await waitForAddress(other.page, (address) => address.href === href);
+    await assertQuiet(other);
+
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.locator("#tab-routes").click();
+    await waitForAddress(page, ({ view }) => view === "routes");
+    await page.locator("#route-table [data-row]", { hasText: ":code" }).click();
+    await waitForAddress(page, ({ route }) => route !== "");
+    await waitForPaths(page, found);
+    await page.goBack();
+    await page.locator("#route-table").waitFor();
+    await page.goBack();
+    await waitForCount(page, "3 traces");
+    await page.goForward();
+    await page.locator("#route-table").waitFor();
+  },
+);
+
+Deno.test("The viewer ignores what a link has wrong", async () => {
+  await using atlas = startAtlas();
+  await using view = await openViewer(
+    browser,
+    `${atlas.viewer}#status=9xx&layer=pie&min=-1&sort=pie&view=pie&zoom=pie`,
+  );
+  await ask(atlas, "/countries/fra");
+  await waitForPaths(view.page, ["/countries/fra"]);
+  await assertQuiet(view);
+});
 
 Deno.test("The viewer requests a linked trace that it no longer has", async () => {
   const tracer = createTracer({ maxTraces: 1_100 });

@@ -13,7 +13,6 @@ import {
   splitAtMatches,
   splitIntoChunks,
 } from "../../viewer/model/text.ts";
-import { formatUrlState, parseUrlState } from "../../viewer/model/url_state.ts";
 
 Deno.test("formatDuration() shows three digits in the unit that fits", () => {
   for (
@@ -140,25 +139,4 @@ Deno.test("splitAtMatches() returns the whole text", () => {
   const many = splitAtMatches("a".repeat(5000), "a");
   assert(many.length < 250);
   assertEquals(many.map((part) => part.text).join("").length, 5000);
-});
-
-Deno.test("A link restores the state it was created from", () => {
-  const state = {
-    trace: "4bf92f3577b34da6a3ce929d0e0e4736",
-    span: "00f067aa0ba902b7",
-    view: "flame",
-    compare: "00f067aa0ba902b8",
-  } as const;
-  assertEquals(parseUrlState(formatUrlState(state)), state);
-  assertEquals(
-    formatUrlState({ ...state, view: "waterfall", compare: "" }),
-    "#trace=4bf92f3577b34da6a3ce929d0e0e4736&span=00f067aa0ba902b7",
-  );
-});
-
-Deno.test("An invalid link shows the list", () => {
-  const list = { trace: "", span: "", view: "waterfall", compare: "" } as const;
-  assertEquals(parseUrlState(""), list);
-  assertEquals(parseUrlState("#%%%&view=pie"), list);
-  assertEquals(formatUrlState(list), "");
 });

@@ -57,13 +57,17 @@ export function createFilter(filters: Filters): (entry: TraceEntry) => boolean {
 }
 
 /** The columns that order the list. */
-export type ListColumn =
-  | "method"
-  | "path"
-  | "statusCode"
-  | "duration"
-  | "spanCount"
-  | "startTime";
+export const LIST_COLUMNS = [
+  "method",
+  "path",
+  "statusCode",
+  "duration",
+  "spanCount",
+  "startTime",
+] as const;
+
+/** A column that orders the list. */
+export type ListColumn = typeof LIST_COLUMNS[number];
 
 /** A column and a direction. */
 export interface Order<Column extends string> {
@@ -122,7 +126,24 @@ function comparison<
 export type RouteStats = ReturnType<typeof statsOf>;
 
 /** The columns that order the table of routes. */
-export type RouteColumn = Exclude<keyof RouteStats, "key" | "method">;
+export const ROUTE_COLUMNS = [
+  "route",
+  "count",
+  "p50",
+  "p95",
+  "p99",
+  "max",
+  "errorRate",
+] as const;
+
+/** A column that orders the table of routes. */
+export type RouteColumn = typeof ROUTE_COLUMNS[number];
+
+/** The initial order of the table of routes. */
+export const MOST_FIRST: Order<RouteColumn> = {
+  column: "count",
+  descending: true,
+};
 
 /** Returns the method and route of a trace as one text. */
 export function routeKey(entry: TraceEntry): string {

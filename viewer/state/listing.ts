@@ -9,16 +9,24 @@ import {
   countFilters,
   createFilter,
   type Filters,
+  LIST_COLUMNS,
+  MOST_FIRST,
   NEWEST_FIRST,
   NO_FILTERS,
-  type Order,
-  type RouteColumn,
+  ROUTE_COLUMNS,
   routeStats,
   sortEntries,
   sortRoutes,
 } from "../model/listing.ts";
 import { createSearch, normalizeQuery } from "../model/search.ts";
+import {
+  formatFilters,
+  formatOrder,
+  parseFilters,
+  parseOrder,
+} from "../model/url_state.ts";
 import { dataState, entries, pending } from "./traces.ts";
+import { keepInUrl } from "./url_keys.ts";
 
 /** The tabs of the list. */
 export type ListTab = "traces" | "routes";
@@ -39,9 +47,23 @@ export const query = computed(() => normalizeQuery(queryText.value));
 export const listOrder = signal(NEWEST_FIRST);
 
 /** The order of the table of routes. */
-export const routeOrder = signal<Order<RouteColumn>>({
-  column: "count",
-  descending: true,
+export const routeOrder = signal(MOST_FIRST);
+
+keepInUrl({
+  read: () => ({
+    ...formatFilters(filters.value),
+    q: queryText.value,
+    sort: listTab.value === "routes"
+      ? formatOrder(routeOrder.value, MOST_FIRST)
+      : formatOrder(listOrder.value, NEWEST_FIRST),
+  }),
+  apply(state) {
+    filters.value = parseFilters(state);
+    queryText.value = state.q;
+    if (state.view === "routes") {
+      routeOrder.value = parseOrder(state.sort, ROUTE_COLUMNS, MOST_FIRST);
+    } else listOrder.value = parseOrder(state.sort, LIST_COLUMNS, NEWEST_FIRST);
+  },
 });
 
 const search = createSearch();

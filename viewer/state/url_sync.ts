@@ -8,11 +8,19 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { afterPaint } from "../dom.ts";
 import { cutText } from "../model/text.ts";
 import { createTokenBucket } from "../model/token_bucket.ts";
-import { formatUrlState, parseUrlState } from "../model/url_state.ts";
+import {
+  choiceOf,
+  formatUrlState,
+  isStep,
+  parseUrlState,
+  TRACE_VIEWS,
+} from "../model/url_state.ts";
+import { listTab } from "./listing.ts";
 import { connection, fetchTrace } from "./live.ts";
 import * as opened from "./opened.ts";
 import * as selection from "./selection.ts";
 import * as traces from "./traces.ts";
+import { applyParts, keepInUrl, readParts } from "./url_keys.ts";
 
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
@@ -47,15 +55,36 @@ export function startUrlSync(): void {
 function applyHash(): void {
   knownHash = location.hash;
   if (knownHash === currentHash()) return;
-  const state = parseUrlState(knownHash);
-  if (state.trace === "") return selection.closeTrace();
-  batch(() => {
-    selection.openTrace(keyOf(state.trace));
-    selection.view.value = state.view;
-    opened.wantedCompare.value = keyOf(state.compare);
-    wantedSpan.value = state.span;
-  });
+  batch(() => applyParts(parseUrlState(knownHash)));
 }
+
+keepInUrl({
+  read() {
+    const trace = linkId(opened.wantedTrace.value);
+    if (trace === "") {
+      return { view: listTab.value === "routes" ? "routes" : "" };
+    }
+    const row = selection.selectedRow.value;
+    const view = selection.view.value;
+    return {
+      trace,
+      span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
+      view: view === "waterfall" ? "" : view,
+      compare: linkId(opened.wantedCompare.value),
+    };
+  },
+  apply({ trace, span, view, compare }) {
+    if (trace === "") {
+      selection.closeTrace();
+      listTab.value = view === "routes" ? "routes" : "traces";
+      return;
+    }
+    selection.openTrace(keyOf(trace));
+    selection.view.value = choiceOf(TRACE_VIEWS, view);
+    opened.wantedCompare.value = keyOf(compare);
+    wantedSpan.value = span;
+  },
+});
 
 /** Returns the trace id, or the key if several traces share the id. */
 function linkId(key: string): string {
@@ -68,13 +97,7 @@ function keyOf(id: string): string {
 }
 
 function currentHash(): string {
-  const row = selection.selectedRow.value;
-  return formatUrlState({
-    trace: linkId(opened.wantedTrace.value),
-    span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
-    view: selection.view.value,
-    compare: linkId(opened.wantedCompare.value),
-  });
+  return formatUrlState(readParts());
 }
 
 /** The title of the page. */
@@ -113,9 +136,10 @@ function writeHash(): void {
   if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
   try {
-    // The back button undoes opening and closing, but not steps.
-    if (hash === "" || knownHash === "") history.pushState(null, "", address);
-    else history.replaceState(null, "", address);
+    const method = isStep(parseUrlState(knownHash), parseUrlState(hash))
+      ? "pushState"
+      : "replaceState";
+    history[method](null, "", address);
   } catch {
     // A sandboxed page can't change its URL. It works without.
   }
