@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { criticalPath } from "../../viewer/model/critical_path.ts";
+import {
+  criticalPath,
+  sumUpCriticalPath,
+} from "../../viewer/model/critical_path.ts";
 import { totalLength } from "../../trace/export/self_time.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { sampleTraces } from "./sample_traces.ts";
@@ -47,13 +50,74 @@ Deno.test("criticalPath() leaves out browser spans below a server's span", () =>
   );
 });
 
-Deno.test("criticalPath() covers the top span exactly once", () => {
+Deno.test("criticalPath() covers the whole trace exactly once", () => {
   for (const made of sampleTraces({ count: 200, seed: 11 })) {
     const tree = buildTree(made);
     const path = criticalPath(tree);
     const parts = tree.nodes.flatMap((node) => path(node) ?? []);
-    const top = tree.nodes[0]!.span;
-    const missing = totalLength(parts) - (top.endTime - top.startTime);
+    const missing = totalLength(parts) - (tree.end - tree.start);
     assertEquals(Math.abs(missing) < 1e-6, true, `off by ${missing}`);
   }
+});
+
+const browser = { attributes: { "app.origin": "client" } };
+
+Deno.test("criticalPath() goes from the browser through a fetch to its server", () => {
+  assertEquals(
+    pathOf(span("page", 0, 100, [
+      // The rest of the response came after the fetch had its head.
+      span("fetch", 20, 60, [span("server", 30, 65, [span("query", 35, 55)])], {
+        ...browser,
+      }),
+      span("socket", 10, 900, [span("message", 70, 90)], {
+        attributes: { ...browser.attributes, "app.detached": true },
+      }),
+    ], browser)),
+    {
+      page: [[0, 20], [60, 100]],
+      fetch: [[20, 30]],
+      server: [[30, 35], [55, 60]],
+      query: [[35, 55]],
+    },
+  );
+});
+
+Deno.test("criticalPath() continues with work after the top span", () => {
+  const tree = buildTree({
+    ...trace(span("first", 0, 10, [span("second", 15, 30)])),
+    endTime: 30,
+    duration: 30,
+  });
+  const path = criticalPath(tree);
+  assertEquals(tree.nodes.map(path), [[[0, 10]], [[15, 30]]]);
+});
+
+Deno.test("sumUpCriticalPath() adds up layers, the browser and services", () => {
+  const tree = buildTree(trace(span("page", 0, 100, [
+    span("fetch", 20, 60, [
+      span("server", 30, 60, [
+        span("query", 30, 40, [], { layer: "database" }),
+        span("query", 40, 45, [], { layer: "database" }),
+        span("stock", 45, 57, [], { attributes: { "service.name": "stock" } }),
+      ], { layer: "request" }),
+    ], browser),
+  ], browser)));
+  const { shares, spans } = sumUpCriticalPath(tree, criticalPath(tree));
+  assertEquals(
+    shares.map(({ name, time, longest }) => [name, time, longest.span.id]),
+    [
+      ["browser", 70, "page"],
+      ["database", 15, "query"],
+      ["stock", 12, "stock"],
+      ["request", 3, "server"],
+    ],
+  );
+  assertEquals(
+    spans.slice(0, 3).map(({ node, time }) => [node.span.id, time]),
+    [
+      ["page", 60],
+      ["stock", 12],
+      ["fetch", 10],
+    ],
+  );
 });

@@ -126,6 +126,33 @@ Deno.test("flameFrames() adds up siblings with one name", () => {
   assertEquals(frameOf(frames, tree.byId.get("db.query#2")!)?.name, "db.query");
 });
 
+Deno.test("flameFrames() divides the total among parallel spans", () => {
+  const detached = { attributes: { "app.detached": true } };
+  const frames = flameFrames(buildTree(trace(span("page", 0, 100, [
+    span("a", 0, 60),
+    span("b", 20, 80, [span("c", 40, 80)]),
+    span("socket", 10, 900, [], detached),
+  ]))));
+  assertEquals(
+    frames.map(({ name, time, selfTime }) => [name, time, selfTime]),
+    [
+      ["page", 100, 20],
+      ["a", 40, 40],
+      ["socket", 0, 0],
+      ["b", 40, 10],
+      ["c", 30, 30],
+    ],
+  );
+});
+
+Deno.test("flameFrames() is as wide as the total when nothing ran in between", () => {
+  const made = trace(span("first", 0, 10, [span("second", 30, 40)]));
+  const frames = flameFrames(
+    buildTree({ ...made, endTime: 40, duration: 40 }),
+  );
+  assertEquals(frames.map(({ time }) => time), [40, 10]);
+});
+
 Deno.test("flameFrames() counts failed spans", () => {
   const failed = { status: "error" } as const;
   const frames = flameFrames(buildTree(trace(span("root", 0, 100, [

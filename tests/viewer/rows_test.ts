@@ -5,6 +5,7 @@ import {
   pathTo,
   type RowOptions,
 } from "../../viewer/model/rows.ts";
+import { countIn, rowsIn } from "../../viewer/model/visible.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { statementOf } from "../../trace/export/attributes.ts";
 import { query, span, trace } from "./make_trace.ts";
@@ -99,4 +100,26 @@ Deno.test("longestGroup() finds the most expensive group", () => {
     "SELECT b",
   );
   assertEquals(longestGroup(buildTree(trace(span("root", 0, 1)))), undefined);
+});
+
+Deno.test("rowsIn() keeps rows of a time range and the rows above them", () => {
+  const idsIn = (start: number, end: number, options = OPEN) =>
+    rowsIn(listRows(tree, options), { start, end }).map(({ id }) => id);
+  assertEquals(idsIn(60, 70), ["root", "render"]);
+  assertEquals(idsIn(2.5, 2.6), ["root", "loader", "group:db.query"]);
+  assertEquals(idsIn(10, 20), ["root", "loader"]);
+
+  const late = buildTree(trace(span("root", 0, 100, [
+    span("job", 0, 10, [span("later", 40, 50), span("next", 12, 13)]),
+    span("running", 20, 20, [], { attributes: { "app.open": true } }),
+  ])));
+  const lateIn = (start: number, end: number, collapsed: string[]) =>
+    rowsIn(listRows(late, { ...OPEN, collapsed: new Set(collapsed) }), {
+      start,
+      end,
+    }).map(({ id }) => id);
+  assertEquals(lateIn(45, 46, []), ["root", "job", "later", "running"]);
+  assertEquals(lateIn(45, 46, ["job"]), ["root", "job", "running"]);
+  assertEquals(lateIn(11, 11.5, []), ["root"]);
+  assertEquals(countIn(late, { start: 45, end: 46 }), 3);
 });

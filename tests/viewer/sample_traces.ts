@@ -226,12 +226,14 @@ function createBuilder(random: Random, startTime: number, name: string) {
       const root = spans[0]!;
       close(root);
       if ((metadata.statusCode ?? 0) >= 500) root.status = "error";
+      const startTime = Math.min(...spans.map((span) => span.startTime));
+      const endTime = Math.max(...spans.map((span) => span.endTime));
       return {
         id: traceId,
         rootSpanId: root.id,
-        startTime: root.startTime,
-        endTime: root.endTime,
-        duration: root.duration,
+        startTime,
+        endTime,
+        duration: endTime - startTime,
         spans,
         metadata,
       };

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { buildTree } from "../../viewer/model/tree.ts";
+import { buildTree, selfTimeOf } from "../../viewer/model/tree.ts";
 import { largeTrace } from "./sample_traces.ts";
 import { span, trace } from "./make_trace.ts";
 
@@ -93,7 +93,7 @@ Deno.test("buildTree() returns an empty tree for no spans", () => {
   const made = { ...trace(span("root", 3, 4)), spans: [] };
   const tree = buildTree(made);
   assertEquals(tree.nodes, []);
-  assertEquals([tree.start, tree.end], [3, 3]);
+  assertEquals([tree.start, tree.end], [3, 4]);
 });
 
 Deno.test("buildTree() keeps every span of a large trace", () => {
@@ -102,4 +102,30 @@ Deno.test("buildTree() keeps every span of a large trace", () => {
   const tree = buildTree(made);
   assertEquals(new Set(tree.nodes.map((node) => node.span.id)).size, 10_000);
   assert(tree.nodes.every((node, i) => node.index === i));
+});
+
+Deno.test("buildTree() leaves detached work out of the total, and knows its extent", () => {
+  const detached = { attributes: { "app.detached": true } };
+  const tree = buildTree(trace(span("page", 10, 20, [
+    span("socket", 12, 90, [span("message", 50, 60)], detached),
+    span("fetch", 12, 18),
+  ])));
+  assertEquals([tree.start, tree.end], [10, 20]);
+  assertEquals(tree.extent, { start: 10, end: 90 });
+  assertEquals(
+    tree.nodes.map(({ span, detached }) => [span.name, detached]),
+    [["page", false], ["socket", true], ["message", true], ["fetch", false]],
+  );
+  assertEquals(selfTimeOf(tree.nodes[0]!), 4);
+});
+
+Deno.test("buildTree() doesn't count a running span as failed", () => {
+  const running = {
+    status: "timeout",
+    attributes: { "app.open": true },
+  } as const;
+  const tree = buildTree(trace(span("root", 0, 10, [
+    span("running", 3, 3, [], running),
+  ])));
+  assertEquals(tree.nodes[0]?.errorsBelow, 0);
 });

@@ -1,15 +1,16 @@
 /**
  * The critical path: the chain of spans that decided when the trace ended.
  *
- * It is followed back from the end of the top span. A parent waited for the
- * child that finished last. The time between such children belongs to the
- * parent. Only faster spans on this path make the trace shorter.
+ * It is followed back from the end of the trace. A parent waited for the child
+ * that finished last. The time between such children belongs to the parent.
+ * Only faster spans on this path make the trace shorter.
  *
  * @module
  */
 
-import type { Interval } from "../../trace/export/self_time.ts";
+import { type Interval, totalLength } from "../../trace/export/self_time.ts";
 import { waitsFor } from "../../trace/export/semantics.ts";
+import { HOME, isOpen, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /**
@@ -18,45 +19,106 @@ import type { SpanNode, TraceTree } from "./tree.ts";
  */
 export type CriticalPath = (node: SpanNode) => readonly Interval[] | undefined;
 
+/** The part of the trace that decided through a span and all below it. */
+type Windows = Map<SpanNode, Interval>;
+
 /**
  * Finds the critical path of a trace lazily. The part below a span is computed
  * when a span there is shown.
  */
 export function criticalPath(tree: TraceTree): CriticalPath {
-  const onPath = new Set(tree.nodes.slice(0, 1));
+  const { nodes, start, end } = tree;
+  const windows: Windows = new Map(
+    nodes.slice(0, 1).map((top) => [top, [start, end]]),
+  );
   const known = new Map<SpanNode, readonly Interval[]>();
   return (node) => {
     const unknown: SpanNode[] = [];
     let at: SpanNode | null = node;
     for (; at !== null && !known.has(at); at = at.parent) unknown.push(at);
     for (const above of unknown.reverse()) {
-      if (!onPath.has(above)) return undefined;
-      known.set(above, walkBack(above, onPath));
+      const window = windows.get(above);
+      if (window === undefined) return undefined;
+      known.set(above, walkBack(above, window, windows));
     }
     return known.get(node);
   };
 }
 
 /**
- * Returns the intervals of a span's own work, and adds the spans it waited for
- * to the path.
+ * Returns the intervals of a span's own work within a window, and adds the
+ * windows of the spans it waited for.
  */
-function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
-  const { span, children } = node;
+function walkBack(
+  { span, children }: SpanNode,
+  [from, to]: Interval,
+  windows: Windows,
+): Interval[] {
   const segments: Interval[] = [];
-  let cursor = span.endTime;
+  const add = (start: number, end: number) => {
+    const segment = [
+      Math.max(start, span.startTime),
+      Math.min(end, span.endTime),
+    ] as const;
+    if (segment[1] > segment[0]) segments.push(segment);
+  };
+  /** Returns the end of a child. A response's rest may come after its head. */
+  const endOf = ({ span: child }: SpanNode) =>
+    processOf(child) === processOf(span)
+      ? child.endTime
+      : Math.min(child.endTime, to);
+  let cursor = to;
   const latestFirst = children
     .toSorted((a, b) => b.span.endTime - a.span.endTime);
   for (const child of latestFirst) {
-    const { startTime, endTime } = child.span;
+    const start = Math.max(child.span.startTime, from);
+    const end = endOf(child);
     // A child that ended after its parent continued didn't delay it.
-    if (endTime > cursor || endTime <= startTime) continue;
-    if (startTime < span.startTime) continue;
+    if (end > cursor || end <= start) continue;
+    if (child.detached || isOpen(child.span)) continue;
     if (!waitsFor(span, child.span)) continue;
-    if (cursor > endTime) segments.push([endTime, cursor]);
-    onPath.add(child);
-    cursor = startTime;
+    if (cursor > end) add(end, cursor);
+    windows.set(child, [start, end]);
+    cursor = start;
   }
-  if (cursor > span.startTime) segments.push([span.startTime, cursor]);
+  if (cursor > from) add(from, cursor);
   return segments.reverse();
+}
+
+/** A span on the critical path. */
+export interface CriticalSpan {
+  /** The span. */
+  readonly node: SpanNode;
+  /** Its own time on the path, in milliseconds. */
+  readonly time: number;
+}
+
+/** A process or layer on the critical path. */
+export interface CriticalShare {
+  /** `browser`, another service, or a layer of the server. */
+  readonly name: string;
+  /** Its span with the longest time on the path. */
+  readonly longest: SpanNode;
+  /** Its time on the path, in milliseconds. */
+  readonly time: number;
+}
+
+/** Sums up the critical path: its spans and shares, both the longest first. */
+export function sumUpCriticalPath(tree: TraceTree, path: CriticalPath): {
+  readonly spans: readonly CriticalSpan[];
+  readonly shares: readonly CriticalShare[];
+} {
+  const spans = tree.nodes
+    .map((node) => ({ node, time: totalLength(path(node) ?? []) }))
+    .filter(({ time }) => time > 0)
+    .sort((a, b) => b.time - a.time);
+  const shares = Map.groupBy(spans, ({ node: { span } }) => {
+    const process = processOf(span);
+    return process === HOME ? span.layer : process;
+  }).entries().map(([name, [first, ...others]]) => ({
+    name,
+    longest: first!.node,
+    time: others.reduce((sum, { time }) => sum + time, first!.time),
+  }));
+  return { spans, shares: [...shares].sort((a, b) => b.time - a.time) };
 }

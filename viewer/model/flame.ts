@@ -1,17 +1,18 @@
 /**
- * The flame graph: the self time of a trace by name, repeated spans added up.
+ * The flame graph: the total of a trace by name, repeated spans added up.
  *
  * Siblings with the same name and layer become one frame. A frame is as wide as
- * the self time of its spans and all their descendants. So frames never
- * overlap. The times of concurrent spans add up, so the total can be longer
- * than the trace.
+ * the time of its spans and all their descendants. The time of concurrent spans
+ * is divided among them. So frames never overlap, and the first one is as wide
+ * as the total.
  *
  * @module
  */
 
 import type { Layer } from "../../trace/types.ts";
 import { sumOf } from "./numbers.ts";
-import { isFailed, selfTimeOf, type SpanNode, type TraceTree } from "./tree.ts";
+import { timeShares } from "./time_shares.ts";
+import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
 export interface Frame {
@@ -29,11 +30,9 @@ export interface Frame {
   readonly parent: Frame | undefined;
   /** The frames right below it, widest first. */
   readonly children: Frame[];
-  /** Self time of its own spans, in milliseconds. */
+  /** The share of its own spans in the total, in milliseconds. */
   readonly selfTime: number;
-  /**
-   * Its width: self time of its spans and their descendants, in milliseconds.
-   */
+  /** Its width: the share with all descendants, in milliseconds. */
   time: number;
   /** Its left edge, in milliseconds of width. */
   x: number;
@@ -45,12 +44,13 @@ export interface Frame {
 export function flameFrames(tree: TraceTree): Frame[] {
   const top = tree.nodes[0];
   if (top === undefined) return [];
-  const frames = [createFrame([top], undefined, 0)];
+  const shares = timeShares(tree);
+  const frames = [createFrame([top], undefined, 0, shares)];
   for (let i = 0; i < frames.length; i++) {
     const frame = frames[i]!;
     const below = frame.nodes.flatMap(({ children }) => children);
     for (const nodes of Map.groupBy(below, keyOf).values()) {
-      const child = createFrame(nodes, frame, frames.length);
+      const child = createFrame(nodes, frame, frames.length, shares);
       frames.push(child);
       frame.children.push(child);
     }
@@ -78,6 +78,7 @@ function createFrame(
   nodes: readonly SpanNode[],
   parent: Frame | undefined,
   index: number,
+  shares: Float64Array,
 ): Frame {
   const { name, layer } = nodes[0]!.span;
   return {
@@ -88,7 +89,7 @@ function createFrame(
     depth: parent === undefined ? 0 : parent.depth + 1,
     parent,
     children: [],
-    selfTime: sumOf(nodes, selfTimeOf),
+    selfTime: sumOf(nodes, ({ index }) => shares[index]!),
     time: 0,
     x: 0,
     failures: nodes.filter(({ span }) => isFailed(span)).length,

@@ -13,6 +13,8 @@ import {
   selfTime,
 } from "../../trace/export/self_time.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { isDetached, isOpen } from "./process.ts";
+import { type TimeRange, wholeRange } from "./time_range.ts";
 
 /** A span in the tree. */
 export interface SpanNode {
@@ -28,6 +30,12 @@ export interface SpanNode {
   children: SpanNode[];
   /** The number of failed spans below. */
   errorsBelow: number;
+  /** Whether it or a span above is long-lived work, outside of the total. */
+  detached: boolean;
+  /** The earliest start of it and of all spans below. */
+  from: number;
+  /** The latest end of it and of all spans below. */
+  to: number;
 }
 
 /** A trace with its spans in depth-first order. */
@@ -38,29 +46,31 @@ export interface TraceTree {
   readonly nodes: readonly SpanNode[];
   /** Spans by id. */
   readonly byId: ReadonlyMap<string, SpanNode>;
-  /** The earliest start of any span: a browser may begin before the server. */
+  /** The start of the trace's total. */
   readonly start: number;
-  /** The latest end of any span. */
+  /** The end of the trace's total. */
   readonly end: number;
+  /** The time of all spans, also of those outside of the total. */
+  readonly extent: TimeRange;
 }
 
 /** Returns the intervals when a span ran and waited for no child. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
-  return selfSegments(span, children.map(spanOf));
+  return selfSegments(span, waitedFor(children));
 }
 
 /** Returns the self time of a span, in milliseconds. */
 export function selfTimeOf({ span, children }: SpanNode): number {
-  return selfTime(span, children.map(spanOf));
+  return selfTime(span, waitedFor(children));
 }
 
-function spanOf({ span }: SpanNode): SpanData {
-  return span;
+function waitedFor(children: readonly SpanNode[]): SpanData[] {
+  return children.filter(({ detached }) => !detached).map(({ span }) => span);
 }
 
-/** Whether a span counts as failed. */
+/** Whether a span counts as failed. Running ones don't. */
 export function isFailed(span: SpanData): boolean {
-  return span.status !== "ok";
+  return span.status !== "ok" && !isOpen(span);
 }
 
 /**
@@ -69,7 +79,7 @@ export function isFailed(span: SpanData): boolean {
  * `parentId` names the parent of a span. A span with an unknown parent becomes
  * a child of the trace's root. The top is the root itself, or the browser span
  * above it. Spans in a cycle of parents are treated as if their parent were
- * unknown.
+ * unknown. The trace's own start and duration are its total.
  */
 export function buildTree(trace: SerializedTrace): TraceTree {
   const all = trace.spans.map(createNode);
@@ -79,17 +89,23 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   const top = linkParents(all, byId, trace.rootSpanId);
   const nodes = top === undefined ? [] : orderDepthFirst(top);
 
-  let { startTime: start, startTime: end } = top?.span ?? trace;
+  for (const node of nodes) {
+    node.detached = node.parent?.detached || isDetached(node.span);
+  }
   // Backwards: children before their parents.
   for (let i = nodes.length - 1; i >= 0; i--) {
-    const { span, parent, errorsBelow } = nodes[i]!;
-    if (parent !== null) {
-      parent.errorsBelow += errorsBelow + Number(isFailed(span));
-    }
-    start = Math.min(start, span.startTime);
-    end = Math.max(end, span.endTime);
+    const { span, parent, errorsBelow, from, to } = nodes[i]!;
+    if (parent === null) continue;
+    parent.errorsBelow += errorsBelow + Number(isFailed(span));
+    parent.from = Math.min(parent.from, from);
+    parent.to = Math.max(parent.to, to);
   }
-  return { trace, nodes, byId, start, end };
+  const { startTime: start, duration } = trace;
+  const { from = start, to = trace.endTime } = top ?? {};
+  // Without a total, as while everything runs, all spans are shown.
+  const end = duration > 0 ? start + duration : Math.max(start, to);
+  const extent = wholeRange(Math.min(from, start), Math.max(to, end));
+  return { trace, nodes, byId, start, end, extent };
 }
 
 /** The depth of a node that isn't settled yet. */
@@ -103,6 +119,9 @@ function createNode(span: SpanData): SpanNode {
     parent: null,
     children: [],
     errorsBelow: 0,
+    detached: false,
+    from: span.startTime,
+    to: span.endTime,
   };
 }
 

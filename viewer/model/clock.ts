@@ -1,0 +1,60 @@
+/**
+ * The error of the clocks of a trace's processes.
+ *
+ * @module
+ */
+
+import { isClientSpan } from "../../trace/export/semantics.ts";
+import { isDetached, numberOf, processOf } from "./process.ts";
+import type { SpanNode, TraceTree } from "./tree.ts";
+
+/** The share of the total from which an error matters. */
+const LEAST_SHARE = 0.01;
+
+/** A process whose spans were moved into their caller. */
+export interface ClockShift {
+  /** Its first span that was moved. */
+  readonly node: SpanNode;
+  /** The name of the process. */
+  readonly process: string;
+  /** How far it was moved, in milliseconds. Negative is earlier. */
+  readonly shift: number;
+}
+
+/** The state of a trace's clocks. */
+export interface Clocks {
+  /** The remaining error of the browser's clock, if it matters. */
+  readonly error: number | undefined;
+  /** The processes whose spans were moved. */
+  readonly shifts: readonly ClockShift[];
+}
+
+/** Returns what a reader must know about a trace's clocks. */
+export function clocksOf({ nodes, start, end }: TraceTree): Clocks {
+  let error = 0;
+  let smallestGap = Infinity;
+  const shifts: ClockShift[] = [];
+  for (const node of nodes) {
+    error = Math.max(error, numberOf(node.span, "app.clock.error") ?? 0);
+    smallestGap = Math.min(smallestGap, gapOf(node));
+    const shift = numberOf(node.span, "app.clock.shift");
+    if (shift !== undefined && shift !== 0) {
+      shifts.push({ node, process: processOf(node.span), shift });
+    }
+  }
+  const matters = error > (end - start) * LEAST_SHARE || error > smallestGap;
+  return { error: error > 0 && matters ? error : undefined, shifts };
+}
+
+/**
+ * Returns the time between a browser's request and its start on the server. It
+ * has no meaning if it is shorter than the error.
+ */
+function gapOf({ span, parent }: SpanNode): number {
+  if (parent === null || isClientSpan(span) || !isClientSpan(parent.span)) {
+    return Infinity;
+  }
+  return isDetached(span)
+    ? Infinity
+    : Math.max(0, span.startTime - parent.span.startTime);
+}

@@ -1,0 +1,37 @@
+/**
+ * The failed spans of a trace, in the order in which a reader needs them.
+ *
+ * @module
+ */
+
+import { exceptionOf } from "../../trace/export/attributes.ts";
+import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
+
+/**
+ * Returns the indices of the failed spans. Those that threw come first, in order
+ * of time. A span above that only passed the error on comes after them.
+ */
+export function failedSpans({ nodes }: TraceTree): number[] {
+  const failed = nodes.filter(({ span }) => isFailed(span));
+  const causes = new Set(failed.filter(isCause));
+  // A failure without an exception is a cause where nothing below it threw.
+  const throwers = [...causes].filter(({ span }) => exceptionOf(span));
+  const first = throwers.length > 0 ? new Set(throwers) : causes;
+  return failed
+    .toSorted((a, b) =>
+      Number(first.has(b)) - Number(first.has(a)) ||
+      Number(causes.has(b)) - Number(causes.has(a)) ||
+      momentOf(a) - momentOf(b) || a.index - b.index
+    )
+    .map(({ index }) => index);
+}
+
+/** Whether a failed span failed by itself, and not because of one below. */
+function isCause({ errorsBelow }: SpanNode): boolean {
+  return errorsBelow === 0;
+}
+
+/** Returns when a span threw, or ended. */
+function momentOf({ span }: SpanNode): number {
+  return exceptionOf(span)?.time ?? span.endTime;
+}

@@ -1,0 +1,49 @@
+/**
+ * Markers of joined traces: the process of a span, and spans that run longer
+ * than the rest.
+ *
+ * @module
+ */
+
+import { attributeText } from "../../trace/export/attributes.ts";
+import { isClientSpan } from "../../trace/export/semantics.ts";
+import type { SpanData } from "../../trace/types.ts";
+
+/** The part of a span that carries its markers. */
+type Marked = Pick<SpanData, "attributes">;
+
+/** The name of the process that recorded the traces. */
+export const HOME = "server";
+
+/**
+ * Returns the process of a span: `browser`, the name of another service, or
+ * {@linkcode HOME}.
+ */
+export function processOf(span: Marked): string {
+  if (isClientSpan(span)) return "browser";
+  return attributeText(span, "service.name") || HOME;
+}
+
+/** Whether a span hasn't ended. */
+export function isOpen({ attributes }: Marked): boolean {
+  return attributes["app.open"] === true;
+}
+
+/** Whether a span is long-lived work, which isn't part of the trace's total. */
+export function isDetached({ attributes }: Marked): boolean {
+  return attributes["app.detached"] === true;
+}
+
+/** Returns a number among a span's attributes. `undefined` for anything else. */
+export function numberOf(
+  { attributes }: Marked,
+  ...names: readonly string[]
+): number | undefined {
+  for (const name of names) {
+    const value = Object.hasOwn(attributes, name)
+      ? attributes[name]
+      : undefined;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads the stack of an error, as V8, SpiderMonkey and JavaScriptCore write it.
+ *
+ * @module
+ */
+
+/** A line of a stack. */
+export interface StackLine {
+  /** The text before the place, such as `    at load (`. */
+  readonly before: string;
+  /** The place: path, line and column. Empty if the line names none. */
+  readonly place: string;
+  /** The text after the place. */
+  readonly after: string;
+  /** Whether the place is in the project, and not in a library or runtime. */
+  readonly own: boolean;
+}
+
+/** Parts of the paths of libraries and runtimes. */
+const FOREIGN = [
+  "/node_modules/",
+  "/@quartet/kit/",
+  "://jsr.io/",
+  "://esm.sh/",
+  "://deno.land/",
+];
+
+/** The beginnings of such paths. */
+const FOREIGN_STARTS = ["ext:", "node:", "npm:", "jsr:", "internal/", "native"];
+
+/** Reads the lines of a stack. Joined again, they are the same text. */
+export function readStack(stack: string): StackLine[] {
+  return stack.split("\n").map(readLine);
+}
+
+function readLine(line: string): StackLine {
+  const [from, to] = placeIn(line);
+  const place = line.slice(from, to);
+  return {
+    before: line.slice(0, from),
+    place,
+    after: line.slice(to),
+    own: place !== "" && !FOREIGN.some((part) => place.includes(part)) &&
+      !FOREIGN_STARTS.some((start) => place.startsWith(start)),
+  };
+}
+
+/** Returns where the place is in a line; an empty range for none. */
+function placeIn(line: string): [from: number, to: number] {
+  const end = line.trimEnd().endsWith(")")
+    ? line.lastIndexOf(")")
+    : line.trimEnd().length;
+  const text = line.slice(0, end);
+  const at = text.indexOf("at ");
+  const isV8 = at >= 0 && text.slice(0, at).trim() === "";
+  const open = text.lastIndexOf("(");
+  const from = isV8
+    ? open >= 0 && end < line.length
+      ? open + 1
+      : text.startsWith("async ", at + 3)
+      ? at + 9
+      : at + 3
+    // The name of a function has no `@`, but a path may.
+    : text.indexOf("@") + 1;
+  const isFrame = (isV8 || from > 0) && hasLine(text.slice(from));
+  return isFrame ? [from, end] : [end, end];
+}
+
+/** Whether a text ends with a colon and digits. */
+function hasLine(text: string): boolean {
+  const colon = text.lastIndexOf(":");
+  const digits = text.slice(colon + 1);
+  return colon > 0 && digits !== "" &&
+    [...digits].every((digit) => digit >= "0" && digit <= "9");
+}
+
+/** Returns a place as editors and terminals read it: without `file://`. */
+export function pathOfPlace(place: string): string {
+  if (!place.startsWith("file://")) return place;
+  const path = place.slice("file://".length);
+  try {
+    // Windows: file:///C:/a.ts
+    const decoded = decodeURIComponent(path);
+    return decoded.charAt(2) === ":" ? decoded.slice(1) : decoded;
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Repeated work, added up over the whole trace: statements, cache keys,
+ * procedures and fetched paths.
+ *
+ * @module
+ */
+
+import {
+  attributeText,
+  methodOf,
+  statementOf,
+} from "../../trace/export/attributes.ts";
+import { isClientSpan } from "../../trace/export/semantics.ts";
+import type { SpanData } from "../../trace/types.ts";
+import { percentile } from "./listing.ts";
+import { processOf } from "./process.ts";
+import { statementShape } from "./rows.ts";
+import type { SpanNode, TraceTree } from "./tree.ts";
+
+/** The kinds of repeated work. */
+export type WorkKind = "statement" | "cache" | "procedure" | "fetch";
+
+/** Spans that do the same work, and their times in milliseconds. */
+export interface Work {
+  /** The id, unique in its trace. */
+  readonly id: string;
+  /** The kind. */
+  readonly kind: WorkKind;
+  /** The statement, key, procedure, or method and path. */
+  readonly name: string;
+  /** The spans, by start time. */
+  readonly nodes: readonly SpanNode[];
+  /** How many spans there are. */
+  readonly count: number;
+  /** The sum of their durations. */
+  readonly total: number;
+  /** The median. */
+  readonly median: number;
+  /** The longest. */
+  readonly longest: number;
+}
+
+/** The columns that order the table. */
+export type WorkColumn =
+  | "kind"
+  | "name"
+  | "count"
+  | "total"
+  | "median"
+  | "longest";
+
+/** Lists the work of a trace, the longest total first. */
+export function listWork({ nodes }: TraceTree): Work[] {
+  const groups = new Map<string, SpanNode[]>();
+  for (const node of nodes) {
+    const id = workId(node);
+    if (id === undefined) continue;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [node]);
+    else group.push(node);
+  }
+  return [...groups].map(sumUp).sort((a, b) => b.total - a.total);
+}
+
+function sumUp([id, unordered]: [string, SpanNode[]]): Work {
+  const nodes = unordered
+    .toSorted((a, b) => a.span.startTime - b.span.startTime);
+  const times = Float64Array.from(nodes, ({ span }) => span.duration).sort();
+  const colon = id.indexOf(":");
+  return {
+    id,
+    kind: id.slice(0, colon) as WorkKind,
+    name: id.slice(colon + 1),
+    nodes,
+    count: nodes.length,
+    total: times.reduce((sum, time) => sum + time, 0),
+    median: percentile(times, 50),
+    longest: times.at(-1)!,
+  };
+}
+
+/** Returns the kind and name of a span's work. `undefined` for other spans. */
+function workId({ span, parent }: SpanNode): string | undefined {
+  const statement = statementOf(span);
+  if (statement !== undefined) return `statement:${statementShape(statement)}`;
+  if (span.name.startsWith("cache.")) return `cache:${cacheName(span)}`;
+  const procedure = attributeText(span, "rpc.method");
+  if (procedure !== undefined) {
+    // A call and its handler are one call, also in two processes.
+    const isSame = parent !== null && procedure ===
+        attributeText(parent.span, "rpc.method");
+    return isSame ? undefined : `procedure:${procedure}`;
+  }
+  const method = methodOf(span);
+  const isSent = Object.hasOwn(span.attributes, "url.full") ||
+    isClientSpan(span);
+  return method !== undefined && isSent
+    ? `fetch:${method} ${fetchedPath(span)}`
+    : undefined;
+}
+
+function cacheName(span: SpanData): string {
+  return attributeText(span, "app.cache.key") ?? span.name;
+}
+
+/** Returns the path of a request without its query, after a foreign host. */
+function fetchedPath(span: SpanData): string {
+  const full = attributeText(span, "url.full");
+  const path = attributeText(span, "url.path");
+  if (full === undefined) return path ?? span.name;
+  try {
+    const { host, pathname } = new URL(full);
+    return processOf(span) === "browser" ? pathname : `${host}${pathname}`;
+  } catch {
+    return path ?? full.split("?", 1)[0]!;
+  }
+}
+
+/** The least number of equal spans that the header points at. */
+const MIN_REPEATS = 3;
+
+/** Returns the repeated work with the longest total. */
+export function longestRepeat(work: readonly Work[]): Work | undefined {
+  return work.find(({ count }) => count >= MIN_REPEATS);
+}
