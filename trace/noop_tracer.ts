@@ -55,6 +55,12 @@ export class SilentTracer implements Tracer {
   mergeClientSpans(): number {
     return 0;
   }
+  mergeSpans(): number {
+    return 0;
+  }
+  mergeEvents(): number {
+    return 0;
+  }
 }
 
 /** The tracer that records nothing. `withSpan` runs its function. */

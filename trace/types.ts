@@ -36,7 +36,10 @@ export interface SpanData {
   readonly id: string;
   /** 32 lower-case hex digits (W3C Trace Context §3.2.2.3). */
   readonly traceId: string;
-  /** The span around this one, or `null`. It may belong to another service. */
+  /**
+   * The span around this one, or `null`. It may belong to another service. In a
+   * joined trace, only the root's parent may be absent.
+   */
   readonly parentId: string | null;
   /** The name, such as `GET /countries` or `loader:country`. */
   readonly name: string;
@@ -78,17 +81,30 @@ export interface TraceMetadata {
   readonly droppedSpans?: number;
 }
 
-/** The record of a trace: one operation, usually one HTTP request. */
+/**
+ * The record of a trace: the spans of all requests, pages and services with its
+ * id, joined into one tree. The event `trace:end` carries one request alone.
+ */
 export interface TraceData {
-  /** The trace id, which all spans have. */
+  /**
+   * The trace id of the root span. Linked spans, such as those of a page's
+   * resources, keep their own.
+   */
   readonly id: string;
-  /** The span around the whole operation. */
+  /**
+   * The span that caused the others: a page load, a navigation, an interaction,
+   * a job, or the first request.
+   */
   readonly rootSpanId: string;
-  /** The start of the root span, in epoch milliseconds. */
+  /** The earliest start of a span, in epoch milliseconds. */
   readonly startTime: number;
-  /** The end of the root span, in epoch milliseconds. */
+  /** The latest end of a span, in epoch milliseconds. */
   readonly endTime: number;
-  /** The duration of the root span, in milliseconds. */
+  /**
+   * The time between the two, in milliseconds. For a single request, it is the
+   * duration of the root span. Running spans count with their start. Spans with
+   * `app.detached`, and those below, don't count.
+   */
   readonly duration: number;
   /** All spans by id, in order of their start. */
   readonly spans: ReadonlyMap<string, SpanData>;
@@ -110,8 +126,16 @@ export type TraceEvent =
     readonly traceId: string;
     readonly span: SpanData;
   }
-  /** A trace ended and was stored, or got spans from a browser. */
-  | { readonly type: "trace:end" | "trace:update"; readonly trace: TraceData }
+  /** A request or job ended and was stored. `trace` has its own spans only. */
+  | { readonly type: "trace:end"; readonly trace: TraceData }
+  /** A stored trace has changed. `trace` is the joined trace. */
+  | { readonly type: "trace:update"; readonly trace: TraceData }
+  /** Ended spans of a browser were added, as the browser recorded them. */
+  | {
+    readonly type: "span:merge";
+    readonly traceId: string;
+    readonly spans: readonly SpanData[];
+  }
   /** A trace ended and wasn't stored, because it was too short or excluded. */
   | {
     readonly type: "trace:discard";
@@ -182,6 +206,16 @@ export interface ClientSpanData extends
     "traceId" | "duration" | "children" | "droppedAttributes" | "droppedEvents"
   > {}
 
+/** An event of a span that another service recorded. */
+export interface RemoteEvent {
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** 16 lower-case hex digits. */
+  readonly spanId: string;
+  /** The event. */
+  readonly event: SpanEvent;
+}
+
 /** Opens spans and keeps the traces they form. */
 export interface Tracer {
   /**
@@ -206,10 +240,15 @@ export interface Tracer {
     fn: (span: Span) => T,
     options?: SpanOptions,
   ): T;
-  /** Returns the stored traces, oldest first. */
+  /**
+   * Returns the stored traces, oldest first. The spans of all requests, pages
+   * and services with one trace id are joined, as are the traces that they link
+   * to. Running requests of a stored trace are included.
+   */
   getTraces(): TraceData[];
   /**
-   * Returns the stored or running trace with an id, or the newest of several.
+   * Returns the stored or running trace with an id. The id of a linked trace
+   * returns the trace that it was joined to.
    */
   getTrace(id: string): TraceData | undefined;
   /**
@@ -221,9 +260,24 @@ export interface Tracer {
     types?: readonly TraceEvent["type"][],
   ): () => void;
   /**
-   * Adds spans of a browser to the trace with an id.
+   * Adds spans of a browser to the trace with an id, which it creates if
+   * necessary. An ended span replaces the open one with its id.
    *
-   * @returns The number of added spans. 0 if there is no such trace.
+   * @returns The number of added spans. The others were known, or had no room.
    */
   mergeClientSpans(traceId: string, spans: readonly ClientSpanData[]): number;
+  /**
+   * Adds ended spans of other services to the traces with their ids, which it
+   * creates if necessary. They aren't exported again.
+   *
+   * @returns The number of added spans. The others were known, or had no room.
+   */
+  mergeSpans(spans: readonly SpanData[]): number;
+  /**
+   * Adds events, such as log records, to spans of other services. An event that
+   * arrives before its span waits for it.
+   *
+   * @returns The number of kept events.
+   */
+  mergeEvents(events: readonly RemoteEvent[]): number;
 }

