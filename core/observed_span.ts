@@ -43,8 +43,18 @@ export interface ObservedSpan {
    * socket. Each of them starts a separate record, in the same trace and with this
    * span as its parent.
    */
-  continuation(): ObservedSpan["child"];
+  continuation(): SpanOpener;
 }
 
-/** Opens a span, now or at any later time. */
-export type SpanOpener = ObservedSpan["child"];
+/**
+ * Opens a span, now or at any later time.
+ *
+ * @param traceparent The caller's span, as W3C Trace Context writes it. The
+ * opened span continues the caller's trace then. A malformed text is ignored.
+ */
+export type SpanOpener = (
+  name: string,
+  layer: Layer,
+  attributes?: Attributes,
+  traceparent?: string,
+) => ObservedSpan;

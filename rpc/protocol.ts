@@ -42,6 +42,12 @@ export type ClientMessage =
     readonly input?: unknown;
     /** The last known position before a break. */
     readonly lastEventId?: string | undefined;
+    /**
+     * The caller's span, as in W3C Trace Context. The subscription continues
+     * its trace if the request that opened the socket is traced. A malformed
+     * one is ignored.
+     */
+    readonly traceparent?: string;
   }
   | { readonly type: "unsubscribe"; readonly id: string }
   | { readonly type: "ping" };

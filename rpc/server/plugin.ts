@@ -13,6 +13,7 @@ import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import { rememberSpan, type WSConnectionData } from "../socket/connection.ts";
 import { rememberSessions } from "../socket/sessions.ts";
+import { Stopped } from "../socket/stopped.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
 import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
 import { respondError } from "./respond.ts";
@@ -206,7 +207,8 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     middleware: (request, context, next) => handle(request, context) ?? next(),
     handle,
     async close() {
-      for (const data of connections) abortAll(data, "The server shuts down");
+      const reason = new Stopped("shutdown", "The server shuts down");
+      for (const data of connections) abortAll(data, reason);
       await upgrader.close();
     },
     upgradeToWebSocket,

@@ -16,7 +16,10 @@ import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
 import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
+import { shapeOf } from "./input_shape.ts";
 import type { ConnectionSessions, SessionMember } from "./sessions.ts";
+import { Stopped } from "./stopped.ts";
+import { Traffic } from "./traffic.ts";
 
 /** Waiting bytes at which the generator is paused. */
 const HIGH_WATER = 1_048_576;
@@ -39,6 +42,8 @@ export interface Subscription {
   readonly id: string;
   readonly input: unknown;
   readonly lastEventId: string | undefined;
+  /** The client's span. It isn't checked. */
+  readonly traceparent: string | undefined;
   readonly controller: AbortController;
 }
 
@@ -66,7 +71,7 @@ export async function streamTo(
       } catch {
         // A broken socket of another server must not keep the others waiting.
       }
-      controller.abort(new DOMException(error.message, "AbortError"));
+      controller.abort(new Stopped("session_ended", error.message));
     },
   };
   const scope = new SubscriptionScope((eventId) => {
@@ -94,10 +99,11 @@ interface Run extends RouterParts {
 
 async function stream(
   ws: Socket,
-  { endpoint, id, input, lastEventId, controller: { signal } }: Subscription,
+  { endpoint, id, input, lastEventId, traceparent, controller }: Subscription,
   { transformer, report, scope, member, sessions }: Run,
 ): Promise<void> {
   const { data } = ws;
+  const { signal } = controller;
   const call = new Call(endpoint, data.ctx, {
     get request() {
       return data.originalRequest ?? missingRequest();
@@ -109,26 +115,41 @@ async function stream(
     signal,
     lastEventId,
   });
-  const work = async () => {
+  const work = async (traffic?: Traffic) => {
     const ready = sessions?.begin();
     if (ready !== undefined) await ready;
     if (signal.aborted) return;
     sessions?.add(member);
     const stream = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
-    await pump(ws, endpoint, stream, signal, (value) => {
+    const send = (value: unknown) => {
       // From here on, the values carry the client's position.
       scope.start();
-      return encode(value);
-    });
+      const message = encode(value);
+      ws.send(message);
+      traffic?.add(message);
+      return message.length;
+    };
+    await pump(ws, endpoint, stream, signal, send);
     if (member.error !== undefined) throw member.error;
   };
   try {
     const open = spanOpenerOf(data);
     if (open === undefined) await work();
     else {
-      const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
-      await inSpan(span, call, work);
+      const span = open(`rpc:${call.path}`, "rpc", {
+        ...spanAttributes(call),
+        "app.detached": true,
+        "app.rpc.messages": 0,
+        "app.rpc.input": input === undefined ? undefined : shapeOf(input),
+        "app.rpc.resumed": lastEventId === undefined ? undefined : true,
+      }, traceparent);
+      const traffic = new Traffic(span);
+      await inSpan(
+        span,
+        call,
+        () => traffic.observe(signal, () => work(traffic)),
+      );
     }
     if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
   } catch (error) {
@@ -152,7 +173,8 @@ function missingRequest(): never {
 
 /**
  * Sends the iterator's values until it is done or the signal aborts. The
- * generator's `finally` has run when this resolves.
+ * generator's `finally` has run when this resolves. `send` returns the length of
+ * its message, in UTF-16 code units.
  *
  * An abort calls `return()` at once. A generator at a `yield` then runs its
  * `finally`. A waiting generator does so when its wait settles, which is at
@@ -163,7 +185,7 @@ async function pump(
   { path, procedure }: Endpoint,
   iterator: AsyncIterator<unknown>,
   signal: AbortSignal,
-  encode: (value: unknown) => string,
+  send: (value: unknown) => number,
 ): Promise<void> {
   let stopped: Promise<unknown> | undefined;
   const stop = () => {
@@ -192,10 +214,8 @@ async function pump(
         // Another subscription may use the id by now.
         if (signal.aborted) return;
       }
-      const message = encode(value);
-      ws.send(message);
       // Reading the backlog is slow, so do it only when it may be too large.
-      waiting += message.length * MAX_UNIT;
+      waiting += send(value) * MAX_UNIT;
       if (sent % LOOK_EVERY !== 0 && waiting <= HIGH_WATER) continue;
       waiting = unsent(ws);
       if (waiting > HIGH_WATER) {
@@ -211,7 +231,7 @@ async function pump(
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // An error of `encode` or the output schema ends the generator too. Its own
+    // An error of `send` or the output schema ends the generator too. Its own
     // error has already ended it.
     await (ended ? stopped : stop());
   }

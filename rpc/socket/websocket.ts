@@ -29,7 +29,8 @@ import {
   textAtStart,
 } from "./message_text.ts";
 import { type ConnectionSessions, connectionSessions } from "./sessions.ts";
-import { errorMessage, streamTo } from "./subscription.ts";
+import { Stopped } from "./stopped.ts";
+import { errorMessage, streamTo, type Subscription } from "./subscription.ts";
 
 /**
  * The handler of a router's sockets. It works with any server whose sockets
@@ -102,8 +103,9 @@ export function createWebSocketHandler(
         }
       }
     },
-    close({ data }) {
-      abortAll(data, "The connection is closed");
+    close({ data }, code) {
+      const text = "The connection is closed";
+      abortAll(data, new Stopped("socket_closed", text, code));
       states.get(data)?.sessions?.close();
     },
   };
@@ -164,12 +166,22 @@ export function createWebSocketHandler(
     checkKind(endpoint);
     const input = readInput(parts.transformer, fields.input);
     const lastEventId = readEventId(fields.lastEventId);
+    const traceparent = typeof fields.traceparent === "string"
+      ? fields.traceparent
+      : undefined;
 
     // Reserves the id before anything asynchronous happens.
     const controller = new AbortController();
     subscriptions.set(id, controller);
     state.generators++;
-    const subscription = { endpoint, id, input, lastEventId, controller };
+    const subscription: Subscription = {
+      endpoint,
+      id,
+      input,
+      lastEventId,
+      traceparent,
+      controller,
+    };
     streamTo(ws, subscription, parts, state.sessions).finally(() => {
       state.generators--;
       if (subscriptions.get(id) === controller) subscriptions.delete(id);
@@ -194,18 +206,18 @@ function unsubscribe({ data: { subscriptions } }: Socket, id: string): void {
   // It may have ended while the client's message was on its way.
   if (controller === undefined) return;
   subscriptions.delete(id);
-  controller.abort(new DOMException("Unsubscribed", "AbortError"));
+  controller.abort(new Stopped("unsubscribed", "Unsubscribed"));
 }
 
 /** Ends every subscription of a connection. */
 export function abortAll(
   { subscriptions }: WSConnectionData,
-  reason: string,
+  reason: Stopped,
 ): void {
   const controllers = [...subscriptions.values()];
   subscriptions.clear();
   for (const controller of controllers) {
-    controller.abort(new DOMException(reason, "AbortError"));
+    controller.abort(reason);
   }
 }
 

@@ -377,12 +377,15 @@ Deno.test("A subscription's span shows that its session has ended", async () => 
   await server.post("/sign-out", cookie);
   assertEquals(await client.next(), ended("mine"));
   await until(() => server.log.ended === 1);
-  const codes = () =>
+  const ends = () =>
     tracer.getTraces().flatMap(({ spans }) => [...spans.values()])
       .filter(({ name }) => name === "rpc:mine")
-      .map(({ attributes }) => attributes["rpc.status_code"]);
-  await until(() => codes().length === 1);
-  assertEquals(codes(), ["UNAUTHORIZED"]);
+      .map(({ attributes }) => [
+        attributes["app.rpc.end"],
+        attributes["rpc.status_code"],
+      ]);
+  await until(() => ends()[0]?.[1] !== undefined);
+  assertEquals(ends(), [["session_ended", "UNAUTHORIZED"]]);
 });
 
 Deno.test("A session that ended before a subscription begins is anonymous", async () => {

@@ -29,7 +29,7 @@ const MAX_MEMBERS = 32;
  * @returns The content, or `undefined` if the header is absent or malformed.
  */
 export function parseTraceparent(
-  header: string | null,
+  header: string | null = null,
 ): TraceParent | undefined {
   const match = header === null ? null : TRACEPARENT.exec(header);
   if (match === null) return undefined;

@@ -4,6 +4,7 @@ import type {
   Layer,
   SpanOpener,
 } from "../../core/observed_span.ts";
+import { formatTraceparent, parseTraceparent } from "../http/trace_context.ts";
 import { describeError } from "./describe_error.ts";
 import type { SpanTrace } from "./host.ts";
 import {
@@ -251,18 +252,28 @@ export class SpanImpl implements Span {
   }
 
   /**
-   * Returns a function that opens new records with this span as their parent.
+   * Returns a function that opens new records with this span as their parent, or
+   * the span of a `traceparent`. The first one of these links to this span, which
+   * then belongs to the caller's trace.
    */
   continuation(): SpanOpener {
     const { id: parentId, traceId, trace: { host } } = this;
-    return (name, layer, attributes) =>
-      host.records(layer)
-        ? host.startTrace(name, layer, {
-          traceId,
-          parentId,
-          ...(attributes ? { attributes } : {}),
-        })
-        : noopSpan;
+    let isLinked = false;
+    return (name, layer, attributes, traceparent) => {
+      if (!host.records(layer)) return noopSpan;
+      const caller = parseTraceparent(traceparent);
+      if (caller !== undefined && !isLinked) {
+        isLinked = true;
+        const link = formatTraceparent({ traceId, id: parentId });
+        attributes = { ...attributes, "app.link.upgrade": link };
+      }
+      return host.startTrace(name, layer, {
+        traceId,
+        parentId,
+        ...caller,
+        ...(attributes ? { attributes } : {}),
+      });
+    };
   }
 }
 
