@@ -6,6 +6,7 @@ import {
   formatMoment,
   formatPlural,
   formatShare,
+  formatZone,
 } from "../../viewer/model/format.ts";
 import { formatSql } from "../../viewer/model/sql.ts";
 import {
@@ -57,12 +58,40 @@ Deno.test("formatPlural() chooses singular or plural", () => {
   assertEquals(formatPlural(10_000, "span"), "10,000 spans");
 });
 
-Deno.test("formatClock() and formatMoment() show local time, or a dash", () => {
-  const moment = new Date(2026, 0, 31, 4, 5, 6, 7).getTime();
-  assertEquals(formatClock(moment), "04:05:06.007");
-  assertEquals(formatMoment(moment), "2026-01-31 04:05:06.007");
-  assertEquals(formatClock(NaN), "–");
-  assertEquals(formatMoment(1e300), "–");
+Deno.test("formatClock() and formatMoment() show a time in its zone, or a dash", () => {
+  const moment = Date.UTC(2026, 0, 31, 4, 5, 6, 7);
+  assertEquals(formatClock(moment, "utc"), "04:05:06.007");
+  assertEquals(formatMoment(moment, "utc"), "2026-01-31 04:05:06.007 UTC");
+  for (const zone of ["utc", "local"] as const) {
+    assertEquals(formatClock(NaN, zone), "–");
+    assertEquals(formatMoment(1e300, zone), "–");
+    assertEquals(formatZone(NaN, zone), "UTC");
+  }
+  const local = new Date(2026, 0, 31, 4, 5, 6, 7).getTime();
+  assertEquals(formatClock(local, "local"), "04:05:06.007");
+  assertEquals(
+    formatMoment(local, "local"),
+    `2026-01-31 04:05:06.007 ${formatZone(local, "local")}`,
+  );
+});
+
+Deno.test("formatZone() shows the hours that a zone is ahead of UTC", async () => {
+  const zones: Record<string, string> = {
+    "Europe/Paris": "UTC+1",
+    "Asia/Kathmandu": "UTC+5:45",
+    "America/St_Johns": "UTC−3:30",
+    "UTC": "UTC",
+  };
+  const module = new URL("../../viewer/model/format.ts", import.meta.url);
+  const code = `import { formatZone } from "${module}";
+    console.log(formatZone(Date.UTC(2026, 0, 31), "local"));`;
+  for (const [TZ, expected] of Object.entries(zones)) {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", code],
+      env: { TZ },
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout).trim(), expected);
+  }
 });
 
 Deno.test("formatSql() breaks before clauses and keeps every word", () => {

@@ -8,12 +8,7 @@ import { batch } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { clicked } from "../dom.ts";
 import { type ComparedRow, compareLayers } from "../model/compare.ts";
-import {
-  formatCount,
-  formatDelta,
-  formatDuration,
-  formatMoment,
-} from "../model/format.ts";
+import { formatCount, formatDelta, formatDuration } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
@@ -22,6 +17,7 @@ import { wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
+import { momentText } from "../state/settings.ts";
 import {
   Chip,
   classes,
@@ -83,7 +79,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
       </span>
       <span class="side-facts">
         <Outcome entry={entry} />
-        <span class="muted">{formatMoment(entry.startTime)}</span>
+        <span class="muted">{momentText(entry.startTime)}</span>
       </span>
     </Chip>
   );

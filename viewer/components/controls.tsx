@@ -182,6 +182,7 @@ export function Indent({ depth }: { depth: number }) {
 /** Outlines on a grid of 16 by 16. */
 const PATHS = {
   back: "M10 3 5 8l5 5",
+  clock: "M8 2a6 6 0 1 0 .1 0zM8 4.5V8l2.5 1.5",
   close: "M4 4l8 8m0-8-8 8",
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
   dark: "M13 9a5 5 0 0 1-6-6 5.5 5.5 0 1 0 6 6z",

@@ -6,12 +6,7 @@
 
 import { computed } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import {
-  formatClock,
-  formatCount,
-  formatDuration,
-  formatShare,
-} from "../model/format.ts";
+import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import type { RouteStats } from "../model/listing.ts";
 import { mostOf, sumOf } from "../model/numbers.ts";
 import {
@@ -23,14 +18,18 @@ import { cutText } from "../model/text.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
+import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";
 import { Chip, classes, Request, Status, timeText } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 
 const ROW_HEIGHT = 28;
 
-const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
-  column("startTime", "Time", ({ startTime }) => formatClock(startTime)),
+/** The columns of the list. A new list draws all cells again. */
+const traceColumns = computed((): Column<TraceEntry>[] => [
+  column("startTime", `Time ${zoneText()}`, (entry) => (
+    clockText(entry.startTime)
+  ), { title: ({ startTime }) => momentText(startTime) }),
   column("method", "Method", ({ method }) => cutText(method, 20)),
   column("path", "Path", ({ path, route }) => (
     <>
@@ -44,7 +43,7 @@ const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
   column("duration", "Duration", timeText),
   column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
   column("layers", "Layers", LayerBar, { fixed: true }),
-];
+]);
 
 /** The list of traces. */
 export function TraceList() {
@@ -59,7 +58,7 @@ export function TraceList() {
       label="Traces"
       place="list"
       items={list}
-      columns={TRACE_COLUMNS}
+      columns={traceColumns.value}
       order={listing.listOrder}
       rowHeight={ROW_HEIGHT}
       active={cursor === "" ? -1 : list.findIndex(({ key }) => key === cursor)}

@@ -9,7 +9,7 @@ import { totalLength } from "../../trace/export/self_time.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
-import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
+import { formatDuration, formatShare } from "../model/format.ts";
 import { percentile } from "../model/listing.ts";
 import { isGroup, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
@@ -23,6 +23,7 @@ import {
 import { currentRequest } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
+import { momentText } from "../state/settings.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
 
@@ -123,7 +124,7 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
     <Section label="Times">
       <Facts
         of={[
-          ["Starts", starts, formatMoment(startTime)],
+          ["Starts", starts, momentText(startTime)],
           ["Duration", formatDuration(duration)],
           ["Self time", formatDuration(self), formatShare(self, duration)],
           ["Critical path", onPath > 0 ? formatDuration(onPath) : onItself],

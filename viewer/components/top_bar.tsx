@@ -6,6 +6,7 @@ import { EXPORT_FORMATS, exportTraces } from "../state/files.ts";
 import * as listing from "../state/listing.ts";
 import { connection, droppedCount, reconnect } from "../state/live.ts";
 import * as opened from "../state/opened.ts";
+import { zoneText } from "../state/settings.ts";
 import { theme } from "../state/theme.ts";
 import * as traces from "../state/traces.ts";
 import { Chip, Icon, Tool } from "./controls.tsx";
@@ -22,6 +23,7 @@ export function TopBar() {
         <Tool icon="open" label="Open files" hotkey="o" />
         <ExportMenu />
         <Tool icon={theme.value} label={`Theme: ${theme.value}`} hotkey="t" />
+        <Tool icon="clock" label={`Times: ${zoneText()}`} hotkey="T" />
         <Tool icon="help" label="Keys" hotkey="?" />
       </div>
     </header>

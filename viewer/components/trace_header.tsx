@@ -1,7 +1,6 @@
 import {
   formatCount,
   formatDuration,
-  formatMoment,
   formatPlural,
   formatShare,
 } from "../model/format.ts";
@@ -15,6 +14,7 @@ import { copyText } from "../state/files.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
+import { momentText } from "../state/settings.ts";
 import { Chip, Outcome, Request, Swatch, Tool } from "./controls.tsx";
 
 /** The title, facts and actions of the open trace. */
@@ -46,7 +46,7 @@ export function TraceHeader(
         {entry.route !== "" && entry.route !== entry.path && (
           <span class="muted">{cutText(entry.route, 100)}</span>
         )}
-        <span class="muted">{formatMoment(entry.startTime)}</span>
+        <span class="muted">{momentText(entry.startTime)}</span>
         <Chip
           class="trace-id"
           title="Copy the trace id"

@@ -58,16 +58,35 @@ export function formatShare(part: number, whole = 1): string {
   return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
 }
 
-/** Formats the local time of day of a moment, to the millisecond. */
-export function formatClock(epochMs: number): string {
-  return formatMoment(epochMs).slice(-12);
+/** The zone of shown times: the browser's, or UTC. */
+export type TimeZone = "local" | "utc";
+
+/** Formats the time of day of a moment without its zone: `14:03:12.345`. */
+export function formatClock(epochMs: number, zone: TimeZone): string {
+  return formatMoment(epochMs, zone).split(" ")[1] ?? "–";
 }
 
-/** Formats the local date and time of a moment: `2026-01-31 14:03:12.345`. */
-export function formatMoment(epochMs: number): string {
-  const offset = new Date(epochMs).getTimezoneOffset() * 60_000;
-  const local = new Date(epochMs - offset);
-  return Number.isNaN(local.getTime())
-    ? "–"
-    : local.toISOString().slice(0, -1).replace("T", " ");
+/** Formats the date and time of a moment: `2026-01-31 14:03:12.345 UTC+2`. */
+export function formatMoment(epochMs: number, zone: TimeZone): string {
+  const offset = offsetOf(epochMs, zone);
+  const shifted = new Date(epochMs + offset * 60_000);
+  if (Number.isNaN(shifted.getTime())) return "–";
+  const text = shifted.toISOString().slice(0, -1).replace("T", " ");
+  return `${text} ${formatZone(epochMs, zone)}`;
+}
+
+/** Formats the zone of a moment: `UTC`, `UTC+2` or `UTC−3:30`. */
+export function formatZone(epochMs: number, zone: TimeZone): string {
+  const offset = offsetOf(epochMs, zone);
+  // An invalid moment has no offset.
+  if (!offset) return "UTC";
+  const size = Math.abs(offset);
+  const minutes = size % 60;
+  const rest = minutes === 0 ? "" : `:${String(minutes).padStart(2, "0")}`;
+  return `UTC${offset < 0 ? "−" : "+"}${Math.floor(size / 60)}${rest}`;
+}
+
+/** Returns the minutes that a zone is ahead of UTC. */
+function offsetOf(epochMs: number, zone: TimeZone): number {
+  return zone === "utc" ? 0 : -new Date(epochMs).getTimezoneOffset();
 }

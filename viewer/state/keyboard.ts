@@ -19,6 +19,7 @@ import {
   wantedTrace,
 } from "./opened.ts";
 import * as selection from "./selection.ts";
+import { timeZone } from "./settings.ts";
 import { nextTheme } from "./theme.ts";
 import { togglePaused } from "./traces.ts";
 import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
@@ -46,6 +47,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["Enter"], "Open the trace or the details", enter],
     [["Escape"], "Back: details, trace, list", escape],
     [["t"], "Theme: system, light, dark", nextTheme],
+    [["T"], "Times: local or UTC", timeZone.next],
     [["o"], "Open files", chooseFiles],
     [["?"], "This list", () => toggle(helpOpen)],
   ],

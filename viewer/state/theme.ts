@@ -6,35 +6,22 @@
 
 import { computed, signal } from "@preact/signals";
 import { LAYER_ORDER } from "../model/summary.ts";
+import { createSetting } from "./settings.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
-const KEY = "trace-viewer-theme";
+
+const setting = createSetting("trace-viewer-theme", THEMES);
 
 /** The chosen theme. */
-export const theme = signal(load());
+export const theme = setting.value;
 
 /** Counts the changes of the system's theme and colours. */
 const systemChanges = signal(0);
 
 /** Selects the next theme. */
 export function nextTheme(): void {
-  const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
-  document.documentElement.dataset.theme = next;
-  theme.value = next;
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    // Without storage, the choice lasts until the page is closed.
-  }
-}
-
-function load(): typeof THEMES[number] {
-  try {
-    const stored = localStorage.getItem(KEY);
-    return THEMES.find((name) => name === stored) ?? "system";
-  } catch {
-    return "system";
-  }
+  setting.next();
+  document.documentElement.dataset.theme = theme.value;
 }
 
 /** Applies the theme, also when the system's theme changes. */
