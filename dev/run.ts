@@ -35,7 +35,7 @@ export async function runDev(options: DevOptions): Promise<void> {
 
   const url = serverURL(server.address);
   console.log(`Listening on ${url}`);
-  if (tracing) console.log(`Traces at    ${url}__app/traces`);
+  tracing?.onListen(url);
   if (options.open) await openInBrowser(url);
   try {
     await server.finished;

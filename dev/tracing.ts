@@ -20,6 +20,8 @@ import { DevError } from "./dev_error.ts";
 export interface Tracing {
   /** Traces requests and shows them. */
   readonly plugin: Plugin;
+  /** Called with the server's URL. The terminal then links to each trace. */
+  onListen(url: string): void;
   /** Stops printing, and writes the export file. */
   close(): Promise<void>;
 }
@@ -38,8 +40,13 @@ export async function startTracing(
   const tracer = createTracer();
   setTracer(tracer);
   deferToApp(tracer);
-  const reporter = createCLIReporter(tracer);
+  let viewerURL: string | undefined;
+  const reporter = createCLIReporter(tracer, { viewerURL: () => viewerURL });
   return {
+    onListen(url) {
+      viewerURL = `${url}__app/traces`;
+      console.log(`Traces at    ${viewerURL}`);
+    },
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     async close() {

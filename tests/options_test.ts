@@ -582,7 +582,7 @@ const TRACE: Case[] = [
     what: "createCLIReporter()",
     options: { write() {}, color: false },
     cannot: "Cannot create CLI reporter: ",
-    names: "write, color, slowMs, width",
+    names: "write, color, slowMs, width, viewerURL",
     call: (options) => trace.createCLIReporter(tracer, options).close(),
   },
   {

@@ -232,6 +232,9 @@ Deno.test("dev --trace prints a request's tree, and its API returns the same tra
     trace.spans.map(({ layer }: { layer: string }) => layer),
     ["request", "auth", "routing", "data", "data", "database", "database"],
   );
+  await child.printed(
+    new RegExp(`^   ${url}__app/traces#trace=${trace.id}$`, "m"),
+  );
   // Viewing the traces records none.
   assert(!child.stdout.includes("__app/traces/api"));
 });

@@ -8,11 +8,18 @@ import {
   aDuration,
   aFunction,
   aPositiveNumber,
+  rule,
 } from "../../core/check/rules.ts";
 import { aTracer } from "../record/tracer_rule.ts";
-import type { Tracer } from "../types.ts";
+import type { TraceData, Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
-import { createPaint, standardOutput, wantsColor } from "./terminal.ts";
+import {
+  createPaint,
+  hyperlink,
+  standardOutput,
+  wantsColor,
+  wantsLinks,
+} from "./terminal.ts";
 
 /** Options of the terminal reporter. */
 export interface CLIReporterOptions {
@@ -29,6 +36,12 @@ export interface CLIReporterOptions {
   readonly slowMs?: number;
   /** Maximum columns of a line. Default: the terminal's, or 120. */
   readonly width?: number;
+  /**
+   * URL of the viewer, such as `http://localhost:8000/__app/traces`, or a
+   * function that returns it when it is known. Each trace then ends with a link
+   * to it. Default: no links.
+   */
+  readonly viewerURL?: string | URL | (() => string | URL | undefined);
 }
 
 const OPTIONS: OptionRules<CLIReporterOptions> = {
@@ -36,6 +49,11 @@ const OPTIONS: OptionRules<CLIReporterOptions> = {
   color: aBoolean,
   slowMs: aDuration("milliseconds", { zero: true, endless: true }),
   width: aPositiveNumber,
+  viewerURL: rule(
+    "a URL, or a function that returns one",
+    (value) =>
+      typeof value === "function" || URL.canParse(value as string | URL),
+  ),
 };
 
 /** A running reporter. */
@@ -49,7 +67,8 @@ export interface CLIReporter {
 /**
  * Prints a tree for each trace when it ends. The first line has method, path,
  * status and duration. Below is a line for each span, with its layer, duration
- * and work. Repeated spans, as in N+1 queries, share a line.
+ * and work. Repeated spans, as in N+1 queries, share a line. With `viewerURL`, the
+ * last line is a link to the trace.
  *
  * @param tracer Keeps the traces.
  * @param options How and where to print.
@@ -79,13 +98,26 @@ export function createCLIReporter(
   checkOptions(options, OPTIONS, operation);
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests don't mix.
-  const { write = output.write, slowMs = 100 } = options;
+  const { write = output.write, slowMs = 100, viewerURL } = options;
   const color = options.color ?? wantsColor(output.env, output.isTerminal());
   const paint = createPaint(color);
+  // Another `write` may print anywhere.
+  const isLinked = viewerURL !== undefined && write === output.write &&
+    wantsLinks(output.env, output.isTerminal());
+
+  function linkTo({ id }: TraceData): string | undefined {
+    const base = typeof viewerURL === "function" ? viewerURL() : viewerURL;
+    if (base === undefined) return undefined;
+    const url = new URL(`#trace=${id}`, base).href;
+    return isLinked ? hyperlink(url, "open trace") : url;
+  }
+
   const close = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
     const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
-    write(formatTrace(event.trace, { paint, slow: slowMs, width }));
+    const { trace } = event;
+    const link = linkTo(trace);
+    write(formatTrace(trace, { paint, slow: slowMs, width, link }));
   }, ["trace:end"]);
   return { close, [Symbol.dispose]: close };
 }

@@ -16,6 +16,8 @@ export interface TraceFormat {
   readonly slow: number;
   /** Maximum columns of a line. */
   readonly width: number;
+  /** Printed below the tree. */
+  readonly link: string | undefined;
 }
 
 /** Maximum lines of a trace. Further spans are counted. */
@@ -60,6 +62,8 @@ export function formatTrace(trace: TraceData, format: TraceFormat): string {
     const note = `   ! ${droppedSpans} more spans were not recorded`;
     lines.push(format.paint("yellow", note));
   }
+  const { link } = format;
+  if (link !== undefined) lines.push(format.paint("dim", `   ${link}`));
   return `${lines.join("\n")}\n`;
 }
 

@@ -25,7 +25,14 @@ const ofDeno: StandardOutput = {
   },
   isTerminal: () => Deno.stdout.isTerminal(),
   columns: () => attempt(() => Deno.consoleSize().columns),
-  env: (name) => attempt(() => Deno.env.get(name)),
+  env(name) {
+    // Reading it could open a prompt.
+    const { state } = Deno.permissions.querySync({
+      name: "env",
+      variable: name,
+    });
+    return state === "granted" ? Deno.env.get(name) : undefined;
+  },
 };
 
 /** The used part of Node's `process`, which other runtimes have too. */
@@ -102,6 +109,35 @@ export function wantsColor(
   const force = env("FORCE_COLOR");
   if (force !== undefined) return force !== "0" && force !== "false";
   return isTerminal;
+}
+
+/**
+ * Whether to print hyperlinks (OSC 8): decided by `FORCE_HYPERLINK`, then by
+ * whether the output is a terminal that is known to take them. Others may print
+ * the URL's control characters. The multiplexers tmux and screen don't say what
+ * the terminal around them takes.
+ */
+export function wantsLinks(
+  env: (name: string) => string | undefined,
+  isTerminal: boolean,
+): boolean {
+  const force = env("FORCE_HYPERLINK");
+  if (force !== undefined) return force !== "0" && force !== "false";
+  const term = env("TERM") ?? "";
+  if (!isTerminal || env("TMUX") || OTHER_TERMS.test(term)) return false;
+  return TERMS.test(term) || PROGRAMS.test(env("TERM_PROGRAM") ?? "") ||
+    Boolean(env("WT_SESSION") || env("KONSOLE_VERSION")) ||
+    // Version 0.50.0 of VTE crashes on them.
+    Number(env("VTE_VERSION") ?? 0) > 5000;
+}
+
+const OTHER_TERMS = /^(?:dumb|screen|tmux)/;
+const TERMS = /^(?:alacritty|foot|xterm-ghostty|xterm-kitty)/;
+const PROGRAMS = /^(?:iTerm\.app|WezTerm|vscode|ghostty|Hyper)$/;
+
+/** Makes a text a link (OSC 8). The URL has no control characters. */
+export function hyperlink(url: string, text: string): string {
+  return `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
 }
 
 /** Cuts a text that is longer than `width` characters. */

@@ -379,17 +379,19 @@ Deno.test("stop() ends the reports", () => {
   assertEquals(text, "before 0.00ms\n");
 });
 
-/** Returns whether a process prints colours if its output isn't a terminal. */
-async function printsColor(
+/** Returns the output of a process whose output isn't a terminal. */
+async function printOne(
   env: Record<string, string>,
-  permissions = ["--allow-env"],
-): Promise<boolean> {
+  permissions: readonly string[],
+  args: readonly string[] = [],
+): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
       "--no-check",
       ...permissions,
       new URL("./print_one_trace.ts", import.meta.url).href,
+      ...args,
     ],
     env: {
       PATH: Deno.env.get("PATH") ?? "",
@@ -401,7 +403,14 @@ async function printsColor(
   const text = new TextDecoder().decode(stdout);
   assertEquals(code, 0, new TextDecoder().decode(stderr));
   assertStringIncludes(text, "job");
-  return text.includes("\x1b[");
+  return text;
+}
+
+async function printsColor(
+  env: Record<string, string>,
+  permissions = ["--allow-env"],
+): Promise<boolean> {
+  return (await printOne(env, permissions)).includes("\x1b[");
 }
 
 Deno.test("NO_COLOR takes precedence over FORCE_COLOR, and that over the kind of output", async () => {
@@ -422,4 +431,45 @@ Deno.test("NO_COLOR takes precedence over FORCE_COLOR, and that over the kind of
 
 Deno.test("A reporter needs no permission", async () => {
   assertEquals(await printsColor({}, ["--no-prompt"]), false);
+});
+
+Deno.test("With viewerURL, each trace ends with a link to it", () => {
+  const viewerURL = "http://localhost:8000/__app/traces";
+  let id = "";
+  const run = (tracer: TracerImpl) => {
+    const root = tracer.startTrace("job");
+    root.child("step", "custom").end();
+    root.end();
+    id = root.traceId;
+  };
+  for (const url of [viewerURL, new URL(viewerURL), () => viewerURL]) {
+    const lines = printed(run, { viewerURL: url, width: 20 }).split("\n");
+    assertEquals(lines.length, 4);
+    // Not cut: it would be useless.
+    assertEquals(lines[2], `   ${viewerURL}#trace=${id}`);
+  }
+  const styled = printed(run, { viewerURL, color: true });
+  assertStringIncludes(
+    styled,
+    `\n\x1b[2m   ${viewerURL}#trace=${id}\x1b[22m\n`,
+  );
+});
+
+Deno.test("A viewer's URL that isn't known yet prints no link", () => {
+  const text = printed((tracer) => tracer.startTrace("job").end(), {
+    viewerURL: () => undefined,
+  });
+  assertMatch(text, /^job .*\n$/);
+});
+
+Deno.test("A link is a hyperlink where the terminal takes them, or where FORCE_HYPERLINK says so", async () => {
+  const url = "http://localhost:8000/__app/traces";
+  const isHyperlink = async (env: Record<string, string>, allow: string) =>
+    (await printOne(env, [allow], [url])).includes(`\x1b]8;;${url}#trace=`);
+  const kitty = { TERM: "xterm-kitty" };
+  const on = { FORCE_HYPERLINK: "1" };
+  assertEquals(await isHyperlink(kitty, "--allow-env"), false);
+  assertEquals(await isHyperlink(on, "--allow-env"), true);
+  assertEquals(await isHyperlink(on, "--no-prompt"), false);
+  assertEquals(await isHyperlink({ FORCE_HYPERLINK: "0" }, "-A"), false);
 });

@@ -1,7 +1,11 @@
-/** Prints one trace with a default reporter. Started by cli_test.ts. */
+/**
+ * Prints one trace with a default reporter. The argument is the viewer's URL.
+ * Started by cli_test.ts.
+ */
 
 import { createCLIReporter, createTracer } from "@quartet/kit/trace";
 
 const tracer = createTracer();
-createCLIReporter(tracer);
+const [viewerURL] = Deno.args;
+createCLIReporter(tracer, viewerURL === undefined ? {} : { viewerURL });
 tracer.startTrace("job").end();
