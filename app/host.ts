@@ -27,6 +27,7 @@ import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
+import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import { isA } from "../core/is_a.ts";
 import { attempt, type MaybePromise } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
@@ -236,11 +237,12 @@ export function createHost(options: HostOptions): Host {
     // The code that threw it has reported the outage.
     if (isA(error, UnavailableError)) return error.toResponse();
     reportError(onError, error, request);
-    return errorResponse(
+    const response = errorResponse(
       500,
       "INTERNAL_ERROR",
       "The server could not answer this request",
     );
+    return noteUnhandledError(response, error);
   }
 }
 

@@ -1,4 +1,5 @@
 import { prefersHtml } from "../core/http/accept.ts";
+import { escapeHtml } from "../core/http/escape_html.ts";
 import { isSafeRedirect } from "./safe_redirect.ts";
 
 const HEADERS = {
@@ -6,13 +7,6 @@ const HEADERS = {
   "cache-control": "no-store",
   "content-security-policy":
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-};
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
 };
 
 /**
@@ -34,7 +28,7 @@ export function errorPage(
   const back = home ?? pathBack(request);
   const link = back === undefined
     ? ""
-    : `\n<p><a href="${escape(back)}">Back</a></p>`;
+    : `\n<p><a href="${escapeHtml(back)}">Back</a></p>`;
   const page = `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -42,7 +36,7 @@ export function errorPage(
 <meta name="color-scheme" content="light dark">
 <title>Sign-in failed</title>
 <h1>Sign-in failed</h1>
-<p>${escape(message)}</p>${link}
+<p>${escapeHtml(message)}</p>${link}
 </html>
 `;
   return new Response(page, { status, headers: { ...HEADERS, ...headers } });
@@ -63,8 +57,4 @@ function pathBack({ headers, url }: Request): string | undefined {
   // Schemes aren't compared: behind a proxy, the server's own is http.
   if (from === null || from.host !== URL.parse(url)?.host) return undefined;
   return isSafeRedirect(from.pathname) ? from.pathname : undefined;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

@@ -3,7 +3,6 @@ import type { Fetcher } from "../app/fetcher.ts";
 import { noteDevCommand } from "../core/runtime/dev_command.ts";
 import { checkResponse } from "../core/http/is_response.ts";
 import { serverURL } from "../app/server_url.ts";
-import type { Plugin } from "../core/plugin.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";
@@ -11,6 +10,7 @@ import { openInBrowser } from "./open_in_browser.ts";
 import { isPortInUse, startServer } from "./server.ts";
 import type { DevApp, DevServer } from "./server_options.ts";
 import { onFirstSignal } from "./signals.ts";
+import type { Tracing } from "./tracing.ts";
 
 const DEFAULT_PORT = 8000;
 /** Number of ports to try, beginning with the default. */
@@ -28,7 +28,7 @@ export async function runDev(options: DevOptions): Promise<void> {
     ? await (await import("./tracing.ts")).startTracing(options.exportFile)
     : undefined;
   const entry = await loadEntry(options.entry);
-  const app = mount(entry, options.entry, tracing?.plugin);
+  const app = mount(entry, options.entry, tracing);
   const server = await listen(app, options);
   // `finished` reports what `shutdown()` does.
   const settled = onFirstSignal(() => server.shutdown().catch(() => {}));
@@ -50,9 +50,11 @@ export async function runDev(options: DevOptions): Promise<void> {
 function mount(
   entry: Fetcher,
   name: string,
-  trace: Plugin | undefined,
+  tracing: Pick<Tracing, "plugin" | "showErrors"> | undefined,
 ): DevApp {
-  const host = createApp(trace === undefined ? {} : { trace });
+  const host = tracing === undefined
+    ? createApp()
+    : createApp({ trace: tracing.plugin }).use(tracing.showErrors);
   host.use(async (request, { info }) =>
     checkResponse(
       await entry.fetch(request, info),

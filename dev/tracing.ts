@@ -6,6 +6,7 @@
  */
 
 import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
+import type { Middleware } from "../core/middleware.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
 import { setTracer } from "../trace/record/context.ts";
@@ -15,11 +16,14 @@ import { createCLIReporter } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import { DevError } from "./dev_error.ts";
+import { showErrors } from "./show_errors.ts";
 
 /** The tracing of a dev command. */
 export interface Tracing {
   /** Traces requests and shows them. */
   readonly plugin: Plugin;
+  /** Shows unhandled errors to browsers. */
+  readonly showErrors: Middleware;
   /** Called with the server's URL. The terminal then links to each trace. */
   onListen(url: string): void;
   /** Stops printing, and writes the export file. */
@@ -49,6 +53,7 @@ export async function startTracing(
     },
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
+    showErrors: showErrors(tracer),
     async close() {
       reporter.close();
       if (exportFile === undefined) return;
