@@ -1,13 +1,7 @@
 import { assertEquals } from "@std/assert";
-import {
-  listRows,
-  longestGroup,
-  pathTo,
-  type RowOptions,
-} from "../../viewer/model/rows.ts";
+import { listRows, pathTo, type RowOptions } from "../../viewer/model/rows.ts";
 import { countIn, rowsIn } from "../../viewer/model/visible.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
-import { statementOf } from "../../trace/export/attributes.ts";
 import { query, span, trace } from "./make_trace.ts";
 
 const OPEN: RowOptions = {
@@ -88,18 +82,6 @@ Deno.test("pathTo() names everything that may hide a span", () => {
     spans: ["loader", "root"],
     groups: ["group:db.query"],
   });
-});
-
-Deno.test("longestGroup() finds the most expensive group", () => {
-  const made = buildTree(trace(span("root", 0, 100, [
-    ...[0, 1, 2].map((i) => query("SELECT a", i, i + 1)),
-    ...[10, 20, 30].map((i) => query("SELECT b", i, i + 9)),
-  ])));
-  assertEquals(
-    statementOf(longestGroup(made)!.node.span),
-    "SELECT b",
-  );
-  assertEquals(longestGroup(buildTree(trace(span("root", 0, 1)))), undefined);
 });
 
 Deno.test("rowsIn() keeps rows of a time range and the rows above them", () => {

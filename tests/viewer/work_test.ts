@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { failedSpans } from "../../viewer/model/errors.ts";
 import { clocksOf } from "../../viewer/model/clock.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
-import { listWork, longestRepeat } from "../../viewer/model/work.ts";
+import { listWork, longestRepeats } from "../../viewer/model/work.ts";
 import { query, type Sketch, span, trace } from "./make_trace.ts";
 
 function workOf(...below: Sketch[]) {
@@ -50,8 +50,6 @@ Deno.test("listWork() adds up a statement over the whole trace", () => {
     work[0]?.nodes.map(({ span }) => span.id),
     ["db.query", "db.query#2", "db.query#3"],
   );
-  assertEquals(longestRepeat(work)?.name, "SELECT * FROM user WHERE id = ?");
-  assertEquals(longestRepeat(work.slice(1)), undefined);
 });
 
 Deno.test("listWork() knows cache keys, procedures and fetched paths", () => {
@@ -81,6 +79,21 @@ Deno.test("listWork() knows cache keys, procedures and fetched paths", () => {
     ["fetch:GET /a", 1],
     ["fetch:GET b.example/a", 1],
   ]);
+});
+
+Deno.test("longestRepeats() has the longest statement and the longest call", () => {
+  const times = [0, 1, 2];
+  const work = workOf(
+    ...times.map((i) => query("SELECT a", i, i + 1)),
+    ...times.map((i) => query("SELECT b", i * 10, i * 10 + 4)),
+    ...times.map((i) => call("stock.level", i * 10, i * 10 + 9)),
+    call("stock.once", 0, 900),
+  );
+  assertEquals(longestRepeats(work).map(({ id, count }) => [id, count]), [
+    ["statement:SELECT b", 3],
+    ["procedure:stock.level", 3],
+  ]);
+  assertEquals(longestRepeats(workOf(query("SELECT a", 0, 1))), []);
 });
 
 function thrown(time: number) {

@@ -3,12 +3,14 @@ import { listTab } from "../state/listing.ts";
 import { dismiss, notices } from "../state/notices.ts";
 import { wantedTrace } from "../state/opened.ts";
 import { listHidden } from "../state/selection.ts";
+import { sizeStyle } from "../state/sizes.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
 import { classes, Tool } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
 import { RouteTable, TraceList } from "./lists.tsx";
+import { Splitter } from "./splitter.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TracePane } from "./trace_pane.tsx";
 
@@ -23,6 +25,7 @@ export function App() {
         open && "with-trace",
         open && listHidden.value && "list-hidden",
       )}
+      style={sizeStyle()}
     >
       <TopBar />
       {nothing && !(open && dataState.value.kind === "ready")
@@ -34,6 +37,7 @@ export function App() {
               <section class="list-pane" aria-label="List">
                 {listTab.value === "routes" ? <RouteTable /> : <TraceList />}
               </section>
+              {open && <Splitter pane="list" />}
               {open && <TracePane />}
             </main>
           </>

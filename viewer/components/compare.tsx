@@ -30,7 +30,7 @@ import {
   Twist,
 } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
-import { UnitBar } from "./waterfall.tsx";
+import { UnitBar } from "./bars.tsx";
 
 /** The two compared traces, and the difference of their layers. */
 export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {

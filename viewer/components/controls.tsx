@@ -110,7 +110,11 @@ export function Section({ label, title, ...props }: SectionProps) {
 }
 
 /** A name, its value, and a note on the value. */
-type Fact = readonly [name: string, value: ComponentChildren, note?: string];
+export type Fact = readonly [
+  name: string,
+  value: ComponentChildren,
+  note?: string | undefined,
+];
 
 /** A list of facts. */
 export function Facts({ of }: { of: readonly Fact[] }) {

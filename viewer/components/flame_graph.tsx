@@ -21,7 +21,7 @@ const ROW = 22;
 /** Maximum frames in the table for screen readers, widest first. */
 const MAX_LISTED = 60;
 
-/** The self times of the open trace as a flame graph. */
+/** The total of the open trace as a flame graph. */
 export function FlameGraph({ tree }: { tree: TraceTree }) {
   const frames = useMemo(() => flameFrames(tree), [tree]);
   const zoomed = useSignal(0);
@@ -112,9 +112,8 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
           </Chip>
         )}
         <p class="muted hint">
-          Width is self time, repeats added up. Double click or <kbd>z</kbd>
-          {" "}
-          zooms.
+          Width is the share of the total. Parallel spans divide their time.
+          Double click or <kbd>z</kbd> zooms.
         </p>
       </footer>
     </div>

@@ -50,6 +50,8 @@ interface GridProps<Item> {
   readonly label: string;
   /** The part of the page, for the keyboard. A trace's rows are a tree. */
   readonly place: "list" | "trace";
+  /** The role, if the rows of a trace aren't a tree. */
+  readonly role?: "grid";
   readonly items: readonly Item[];
   /** With the same list as before, the cells of known items stay. */
   readonly columns: readonly Column<Item>[];
@@ -90,7 +92,7 @@ export function Grid<Item>(props: GridProps<Item>) {
   return (
     <div
       class={`grid ${id}`}
-      role={props.place === "list" ? "grid" : "treegrid"}
+      role={props.role ?? (props.place === "list" ? "grid" : "treegrid")}
       id={id}
       aria-label={props.label}
       aria-rowcount={items.length + 1}
@@ -223,7 +225,8 @@ function useWindow<Item>(props: GridProps<Item>) {
   useSize(ref, ({ height }) => {
     // An active row that was visible stays visible in a smaller grid.
     const wasInView = target() === box.current.scrollTop;
-    box.current.height = height - rowHeight;
+    // Scroll positions are rounded.
+    box.current.height = Math.floor(height) - rowHeight;
     // Visible rows are painted first.
     const isFull = view.peek().end * rowHeight > box.current.scrollTop + height;
     if (isFull) afterPaint(() => box.current.update());

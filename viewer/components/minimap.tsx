@@ -4,11 +4,12 @@ import { type Surface, useCanvas } from "../dom.ts";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
 import type { TimeRange } from "../model/time_range.ts";
+import { isOpen } from "../model/process.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/theme.ts";
 import {
-  bounds,
   origin,
+  overview,
   range,
   resetZoom,
   zoom,
@@ -18,11 +19,11 @@ import {
 /** An overview of the whole trace. Dragging zooms to a part. */
 export function Minimap({ tree }: { tree: TraceTree }) {
   const palette = colors.value;
-  const ref = useCanvas((surface) => drawSpans(surface, tree, palette), [
-    tree,
-    palette,
-  ]);
-  const whole = bounds.value;
+  const whole = overview.value;
+  const ref = useCanvas(
+    (surface) => drawSpans(surface, tree, whole, palette),
+    [tree, whole.start, whole.end, palette],
+  );
   const length = whole.end - whole.start;
   const from = (range.value.start - whole.start) / length;
   const to = (range.value.end - whole.start) / length;
@@ -48,7 +49,8 @@ export function Minimap({ tree }: { tree: TraceTree }) {
 
 function drawSpans(
   { context, width, height }: Surface,
-  { nodes, start, end }: TraceTree,
+  { nodes }: TraceTree,
+  { start, end }: TimeRange,
   palette: Colors,
 ): void {
   const scale = width / (end - start || 1);
@@ -59,7 +61,10 @@ function drawSpans(
       (span.startTime - start) * scale,
       // Thinner bars would be transparent, so several spans share a line.
       lane < 1 ? Math.floor(index * lane) : index * lane,
-      Math.max((span.endTime - span.startTime) * scale, 1),
+      Math.max(
+        ((isOpen(span) ? end : span.endTime) - span.startTime) * scale,
+        1,
+      ),
       Math.max(lane - 1, Math.min(lane, 1.2), 1),
     );
   }
@@ -67,7 +72,7 @@ function drawSpans(
 
 /** One end of the visible range, for the keyboard. */
 function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
-  const whole = bounds.value;
+  const whole = overview.value;
   const { start, end } = range.value;
   const value = (edge === "start" ? start : end) - origin.value;
   const move = (event: KeyboardEvent) => {

@@ -1,37 +1,27 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
 import {
-  exceptionOf,
   STATEMENT_ATTRIBUTES,
   statementOf,
 } from "../../trace/export/attributes.ts";
-import { totalLength } from "../../trace/export/self_time.ts";
-import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatShare } from "../model/format.ts";
 import { percentile } from "../model/listing.ts";
+import { HOME, processOf } from "../model/process.ts";
 import { isGroup, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
-import {
-  isFailed,
-  selfTimeOf,
-  type SpanNode,
-  type TraceTree,
-} from "../model/tree.ts";
+import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
-import { momentText } from "../state/settings.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
+import { Failure } from "./failure.tsx";
+import { Events, Logs } from "./span_events.tsx";
+import { TimeFacts } from "./span_times.tsx";
 import { ValueText } from "./value_text.tsx";
 
 /** Maximum attributes before "Show all". */
 const SHOWN_ATTRIBUTES = 50;
-
-/** Maximum events. */
-const SHOWN_EVENTS = 100;
 
 /** Longer statements are shown without highlighting. */
 const MAX_TOKENS = 400;
@@ -40,6 +30,7 @@ const MAX_TOKENS = 400;
 export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
   const { id, node, members } = unit;
   const { span } = node;
+  const process = processOf(span);
   return (
     <aside
       class="span-panel"
@@ -56,7 +47,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
           {isGroup(unit) && ` × ${members.length}`}
         </h3>
         <span class="muted">{span.layer}</span>
-        {isClientSpan(span) && <span class="tag">browser</span>}
+        {process !== HOME && <span class="tag">{cutText(process, 60)}</span>}
         <div class="panel-actions">
           <Chip title="Copy as JSON" hotkey="y">
             <Icon name="copy" /> JSON
@@ -76,12 +67,13 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
       </header>
       <div class="panel-columns">
         {isGroup(unit)
-          ? <GroupFacts unit={unit} whole={tree.trace.duration} />
+          ? <GroupFacts unit={unit} whole={tree.end - tree.start} />
           : <TimeFacts node={node} tree={tree} />}
         <Failure span={span} />
         <Statement span={span} />
         <Attributes span={span} />
-        <Events span={span} origin={tree.trace.startTime} />
+        <Logs span={span} origin={tree.start} />
+        <Events span={span} origin={tree.start} />
       </div>
     </aside>
   );
@@ -108,55 +100,6 @@ function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
           ["Longest", formatDuration(durations.at(-1) ?? 0)],
         ]}
       />
-    </Section>
-  );
-}
-
-function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
-  const { id, startTime, duration } = node.span;
-  const path = useMemo(() => criticalPath(tree)(node), [tree, node]);
-  const onPath = totalLength(path ?? []);
-  const starts = formatDuration(startTime - tree.trace.startTime);
-  const self = selfTimeOf(node);
-  const spanId = <span class="mono">{cutText(id, 64)}</span>;
-  const onItself = path ? "through its children" : "not on it";
-  return (
-    <Section label="Times">
-      <Facts
-        of={[
-          ["Starts", starts, momentText(startTime)],
-          ["Duration", formatDuration(duration)],
-          ["Self time", formatDuration(self), formatShare(self, duration)],
-          ["Critical path", onPath > 0 ? formatDuration(onPath) : onItself],
-          ["Span id", spanId],
-        ]}
-      />
-    </Section>
-  );
-}
-
-function Failure({ span }: { span: SpanData }) {
-  const event = exceptionOf(span);
-  if (event === undefined && !isFailed(span)) return null;
-  const [type, message, stack] = ["type", "message", "stacktrace"]
-    .map((name) => String(event?.attributes?.[`exception.${name}`] ?? ""));
-  const head = [type, message].filter(Boolean).join(": ");
-  const plain = event !== undefined
-    ? "Exception"
-    : span.status === "timeout"
-    ? "Still open when its trace ended"
-    : "Failed without an exception";
-  // Most stacks begin with the message.
-  const frames = head && stack?.startsWith(`${head}\n`)
-    ? stack.slice(head.length + 1)
-    : stack;
-  return (
-    <Section
-      label="Error"
-      class="failure"
-      title={<ValueText text={head || plain} />}
-    >
-      {frames && <pre tabIndex={0}><ValueText text={frames} /></pre>}
     </Section>
   );
 }
@@ -200,7 +143,8 @@ function Attributes({ span }: { span: SpanData }) {
   );
 }
 
-function AttributeList({ of }: { of: SpanData["attributes"] }) {
+/** Names and values, with a button to copy each value. */
+export function AttributeList({ of }: { of: SpanData["attributes"] }) {
   const full = useSignal(false);
   const entries = Object.entries(of);
   if (entries.length === 0) return null;
@@ -245,31 +189,6 @@ function CopyButton({ text, what }: { text: string; what: string }) {
 }
 
 /** The number of items that weren't recorded. */
-function Dropped({ count }: { count: number }) {
+export function Dropped({ count }: { count: number }) {
   return count > 0 && <p class="muted">{count} more didn't fit</p>;
-}
-
-function Events({ span, origin }: { span: SpanData; origin: number }) {
-  const { events, droppedEvents = 0 } = span;
-  if (events.length === 0) return null;
-  return (
-    <Section label="Events" title="Events">
-      <ol class="events">
-        {events.slice(0, SHOWN_EVENTS).map((event, i) => (
-          <li key={i}>
-            <span class="event-time">
-              {formatDuration(event.time - origin)}
-            </span>
-            <span>
-              <ValueText text={event.name} />
-              {event.name !== "exception" && (
-                <AttributeList of={event.attributes ?? {}} />
-              )}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <Dropped count={droppedEvents} />
-    </Section>
-  );
 }

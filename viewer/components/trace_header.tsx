@@ -1,17 +1,21 @@
+import { useMemo } from "preact/hooks";
 import {
   formatCount,
+  formatDelta,
   formatDuration,
   formatPlural,
   formatShare,
 } from "../model/format.ts";
 import { sumOf } from "../model/numbers.ts";
-import { unitTime } from "../model/rows.ts";
+import { clocksOf } from "../model/clock.ts";
+import { HOME, processOf } from "../model/process.ts";
 import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
 import * as listing from "../state/listing.ts";
+import * as rows from "../state/rows.ts";
 import * as opened from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
 import { momentText } from "../state/settings.ts";
@@ -46,6 +50,9 @@ export function TraceHeader(
         {entry.route !== "" && entry.route !== entry.path && (
           <span class="muted">{cutText(entry.route, 100)}</span>
         )}
+        <Processes tree={tree} />
+        <Vitals />
+        <ClockNotes tree={tree} />
         <span class="muted">{momentText(entry.startTime)}</span>
         <Chip
           class="trace-id"
@@ -70,8 +77,9 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
   return (
     <div class="trace-actions">
       <div class="tabs" role="group" aria-label="View">
-        <ViewButton id="waterfall" label="Waterfall" />
-        <ViewButton id="flame" label="Flame graph" />
+        <ViewButton id="waterfall" label="Waterfall" hotkey="w" />
+        <ViewButton id="flame" label="Flame graph" hotkey="f" />
+        <ViewButton id="table" label="Table" hotkey="s" />
       </div>
       <Chip
         aria-pressed={opened.showCritical.value}
@@ -99,13 +107,17 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
   );
 }
 
-function ViewButton({ id, label }: { id: TraceView; label: string }) {
+function ViewButton({ id, label, hotkey }: {
+  readonly id: TraceView;
+  readonly label: string;
+  readonly hotkey: string;
+}) {
   return (
     <Chip
       class="tab"
       aria-pressed={selection.view.value === id}
       title={label}
-      hotkey="f"
+      hotkey={hotkey}
       onClick={() => selection.view.value = id}
     >
       {label}
@@ -113,11 +125,66 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
   );
 }
 
-/** Links to errors, matches and repeated spans. */
+/** The processes of a trace with several. */
+function Processes({ tree }: { tree: TraceTree }) {
+  const names = useMemo(
+    () => new Set(tree.nodes.map(({ span }) => processOf(span))),
+    [tree],
+  );
+  return names.size > 1 && (
+    <span class="muted" title="The processes of this trace">
+      {cutText([...names].join(", "), 100)}
+    </span>
+  );
+}
+
+/** The web vitals of a page load. */
+function Vitals() {
+  return rows.vitals.value.vitals.map(({ name, title, text, rating }) => (
+    <span
+      key={name}
+      class={rating === "good" ? "muted" : rating}
+      title={`${title}: ${rating}`}
+    >
+      {name} {text}
+    </span>
+  ));
+}
+
+/** Notes on clocks that may mislead a reader. */
+function ClockNotes({ tree }: { tree: TraceTree }) {
+  const { error, shifts } = useMemo(() => clocksOf(tree), [tree]);
+  const first = shifts[0];
+  const others = shifts.length > 1 ? ` and ${shifts.length - 1} more` : "";
+  return (
+    <>
+      {error !== undefined && (
+        <span
+          class="improvable"
+          title="The browser's clock is known only to this precision. Shorter gaps between browser and server have no meaning."
+        >
+          clock ± {formatDuration(error)}
+        </span>
+      )}
+      {first !== undefined && (
+        <Chip
+          class="link"
+          title="The clocks differ, so these spans were moved into their caller"
+          onClick={() => selection.revealSpan(first.node.index)}
+        >
+          {cutText(first.process === HOME ? "clock" : first.process, 40)}
+          {others} moved by {formatDelta(first.shift)}
+        </Chip>
+      )}
+    </>
+  );
+}
+
+/** Links to errors, matches and repeated work. */
 function Findings() {
-  const errors = opened.failures.value.length;
-  const found = opened.matches.value.length;
-  const group = opened.repeated.value;
+  const errors = rows.failures.value.length;
+  const found = rows.matches.value.length;
+  const picked = rows.highlightedWork.value;
   return (
     <div class="findings">
       {errors > 0 && (
@@ -125,25 +192,29 @@ function Findings() {
           {formatPlural(errors, "error")}
         </Chip>
       )}
-      {listing.query.value !== "" && (
+      {(picked !== undefined || listing.query.value !== "") && (
         <Chip class="finding match" title="Next match" hotkey="n">
           {found === 1 ? "1 match" : `${formatCount(found)} matches`}
         </Chip>
       )}
-      {group !== undefined && (
+      {picked !== undefined && (
+        <Tool
+          icon="close"
+          label="Clear the highlight"
+          onClick={() => rows.highlighted.value = ""}
+        />
+      )}
+      {rows.repeated.value.map((work) => (
         <Chip
           class="finding"
-          title="Repeated spans: go to the first"
-          onClick={() => {
-            selection.revealSpan(group.node.index);
-            if (opened.grouped.value) selection.selectedRow.value = group.id;
-          }}
+          key={work.id}
+          title={`Repeated ${work.kind}: show all in the table`}
+          onClick={() => selection.showWork(work, "table")}
         >
-          {cutText(group.node.span.name, 40)}
-          {` × ${formatCount(group.members.length)}, `}
-          {formatDuration(unitTime(group))}
+          {`${formatCount(work.count)} × ${cutText(work.name, 40)}, `}
+          {formatDuration(work.total)}
         </Chip>
-      )}
+      ))}
     </div>
   );
 }

@@ -1,16 +1,21 @@
 import type { TraceEntry } from "../model/summary.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { comparison, openedTrace } from "../state/opened.ts";
+import { openedTrace, showCritical } from "../state/opened.ts";
+import { comparison } from "../state/rows.ts";
 import { closeTrace, selected, view } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
 import { CompareGrid, CompareHeader } from "./compare.tsx";
 import { Chip } from "./controls.tsx";
+import { CriticalSummary } from "./critical_summary.tsx";
 import { Message } from "./empty_state.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
 import { Minimap } from "./minimap.tsx";
 import { SpanPanel } from "./span_panel.tsx";
+import { Splitter } from "./splitter.tsx";
 import { LayerLegend, TraceHeader } from "./trace_header.tsx";
 import { Waterfall } from "./waterfall.tsx";
+import { WorkTable } from "./work_table.tsx";
+import { ZoomFoot } from "./zoom_foot.tsx";
 
 /** The open trace, a comparison, or the reason why neither is shown. */
 export function TracePane() {
@@ -55,14 +60,23 @@ function OpenTrace({ entry, tree }: { entry: TraceEntry; tree: TraceTree }) {
             ? <CompareGrid rows={both.rows} />
             : view.value === "flame"
             ? <FlameGraph tree={tree} />
+            : view.value === "table"
+            ? <WorkTable />
             : (
               <>
+                {showCritical.value && <CriticalSummary tree={tree} />}
                 <Minimap tree={tree} />
                 <Waterfall />
+                <ZoomFoot tree={tree} />
               </>
             )}
         </div>
-        {selected.value && <SpanPanel {...selected.value} />}
+        {selected.value && (
+          <>
+            <Splitter pane="details" />
+            <SpanPanel {...selected.value} />
+          </>
+        )}
       </div>
     </section>
   );

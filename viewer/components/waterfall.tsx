@@ -6,32 +6,24 @@
 
 import { useMemo } from "preact/hooks";
 import { detailOf } from "../../trace/export/attributes.ts";
-import type { Interval } from "../../trace/export/self_time.ts";
-import { isClientSpan } from "../../trace/export/semantics.ts";
 import { clicked } from "../dom.ts";
 import type { CriticalPath } from "../model/critical_path.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
-import { mostOf, sumOf } from "../model/numbers.ts";
-import {
-  isFailedUnit,
-  isGroup,
-  type Row,
-  type Unit,
-  unitTime,
-} from "../model/rows.ts";
+import { sumOf } from "../model/numbers.ts";
+import { HOME, processOf } from "../model/process.ts";
+import { isFailedUnit, isGroup, type Row, unitTime } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
-import {
-  axisTicks,
-  barBox,
-  stripes,
-  type TimeRange,
-} from "../model/time_range.ts";
-import { selfOf, selfTimeOf } from "../model/tree.ts";
-import { critical, matches, rows, showCritical } from "../state/opened.ts";
+import { axisTicks, type TimeRange } from "../model/time_range.ts";
+import { selfTimeOf } from "../model/tree.ts";
+import type { VitalMark } from "../model/vitals.ts";
+import { critical, showCritical } from "../state/opened.ts";
+import { highlighted, matches, rows, vitals } from "../state/rows.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
-import { origin, panBy, range, zoomBy } from "../state/zoom.ts";
+import { bounds, origin, panBy, range, zoomBy } from "../state/zoom.ts";
+import { Beyond, EventMarks, isRunning, UnitBar } from "./bars.tsx";
 import { classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
+import { Splitter } from "./splitter.tsx";
 import { momentAt, useZoomDrag } from "./minimap.tsx";
 
 /** The waterfall of the open trace. */
@@ -40,46 +32,55 @@ export function Waterfall() {
   const found = new Set(matches.value);
   const path = showCritical.value ? critical.value : undefined;
   const visible = range.value;
-  const columns = useMemo(() => columnsOf(visible, path), [visible, path]);
+  const total = bounds.value;
+  const columns = useMemo(
+    () => columnsOf(visible, total, path),
+    [visible, total, path],
+  );
   return (
-    <Grid
-      id="waterfall"
-      label="Spans"
-      place="trace"
-      items={rows.value}
-      columns={columns}
-      rowHeight={24}
-      active={selectedIndex.value}
-      idOf={(row) => row.id}
-      row={(row) => ({
-        class: classes(
-          "row",
-          row.id === id && "selected",
-          row.members.some(({ index }) => found.has(index)) && "match",
-          isFailedUnit(row) && "failed",
-        ),
-        "aria-level": row.depth + 1,
-        "aria-selected": row.id === id,
-        "aria-expanded": row.expandable ? row.expanded : undefined,
-      })}
-      reveal={[id]}
-      onPick={select}
-      onDoublePick={(row, event) => {
-        if (!clicked(event, "twist")) toggleRow(row);
-      }}
-      onWheel={zoomWithWheel}
-      behind={<GridLines />}
-    />
+    <div class="waterfall-box">
+      <Grid
+        id="waterfall"
+        label="Spans"
+        place="trace"
+        items={rows.value}
+        columns={columns}
+        rowHeight={24}
+        active={selectedIndex.value}
+        idOf={(row) => row.id}
+        row={(row) => ({
+          class: classes(
+            "row",
+            row.id === id && "selected",
+            row.members.some(({ index }) => found.has(index)) && "match",
+            isFailedUnit(row) && "failed",
+            row.members.some((node) => path?.(node)?.length) && "on-path",
+          ),
+          "aria-level": row.depth + 1,
+          "aria-selected": row.id === id,
+          "aria-expanded": row.expandable ? row.expanded : undefined,
+        })}
+        reveal={[id, highlighted.value]}
+        onPick={select}
+        onDoublePick={(row, event) => {
+          if (!clicked(event, "twist")) toggleRow(row);
+        }}
+        onWheel={zoomWithWheel}
+        behind={<GridLines />}
+      />
+      <Splitter pane="name" />
+    </div>
   );
 }
 
 function columnsOf(
   visible: TimeRange,
+  total: TimeRange,
   path: CriticalPath | undefined,
 ): Column<Row>[] {
   return [
     column("name", "Span", (row) => <UnitName row={row} />),
-    column("duration", "Duration", (row) => formatDuration(unitTime(row))),
+    column("duration", "Duration", durationText),
     column("self", "Self", selfTimeText, {
       hint: "Duration without the time of its children",
     }),
@@ -95,14 +96,19 @@ function columnsOf(
             critical={row.members.flatMap((member) => path?.(member) ?? [])}
           />
           <EventMarks unit={row} visible={visible} />
+          <Beyond unit={row} visible={visible} total={total} />
         </>
       ),
     },
   ];
 }
 
-function selfTimeText({ members }: Row): string {
-  return formatDuration(sumOf(members, selfTimeOf));
+function durationText(row: Row): string {
+  return isRunning(row) ? "running" : formatDuration(unitTime(row));
+}
+
+function selfTimeText(row: Row): string {
+  return isRunning(row) ? "" : formatDuration(sumOf(row.members, selfTimeOf));
 }
 
 function ticks() {
@@ -119,7 +125,7 @@ function Axis() {
     <span
       role="columnheader"
       class="lane axis"
-      aria-label="Time since the request began"
+      aria-label="Time since the trace began"
       {...drag}
     >
       {ticks().map(({ value, at, label }) => (
@@ -131,16 +137,39 @@ function Axis() {
           {label}
         </span>
       ))}
+      {vitalPlaces().map(({ name, at, text }, i) => (
+        <span
+          class={i === 0 ? "vital first" : "vital"}
+          key={name}
+          title={text}
+          style={{ left: `${at * 100}%` }}
+        >
+          {name}
+        </span>
+      ))}
     </span>
   );
+}
+
+/** Returns the moments of the page load within the visible range. */
+function vitalPlaces(): (VitalMark & { readonly at: number })[] {
+  const { start, end } = range.value;
+  return vitals.value.marks
+    .map((mark) => ({ ...mark, at: (mark.time - start) / (end - start) }))
+    .filter(({ at }) => at >= 0 && at <= 1);
 }
 
 function GridLines() {
   return (
     <div class="grid-lines" role="presentation">
-      {ticks().map(({ value, at }) => (
-        <span key={value} style={{ left: `${at * 100}%` }} />
-      ))}
+      <div>
+        {ticks().map(({ value, at }) => (
+          <span key={value} style={{ left: `${at * 100}%` }} />
+        ))}
+        {vitalPlaces().map(({ name, at }) => (
+          <span class="vital" key={name} style={{ left: `${at * 100}%` }} />
+        ))}
+      </div>
     </div>
   );
 }
@@ -162,9 +191,6 @@ function zoomWithWheel(event: WheelEvent): void {
   zoomBy(Math.exp(delta / 300), momentAt(event, axis, range.value));
 }
 
-/** How many events are marked on a bar. */
-const MAX_MARKS = 12;
-
 /** The name of a span or group, with its badges. */
 function UnitName({ row }: { row: Row }) {
   const { span } = row.node;
@@ -179,7 +205,7 @@ function UnitName({ row }: { row: Row }) {
       {isGroup(row) && (
         <span class="times">× {formatCount(row.members.length)}</span>
       )}
-      {isClientSpan(span) && <span class="tag">browser</span>}
+      <ProcessTag row={row} />
       {isFailedUnit(row)
         ? <Flag label={span.status === "ok" ? "failed" : span.status} />
         : below > 0 && <Flag label={`${below} failed below`} below />}
@@ -190,61 +216,9 @@ function UnitName({ row }: { row: Row }) {
   );
 }
 
-interface UnitProps {
-  readonly unit: Unit;
-  readonly visible: TimeRange;
-}
-
-/** Events of a span as marks on its bar. Groups have none. */
-function EventMarks({ unit, visible }: UnitProps) {
-  if (isGroup(unit)) return null;
-  const { start, end } = visible;
-  return unit.node.span.events.slice(0, MAX_MARKS).map((event, i) => {
-    const at = (event.time - start) / (end - start);
-    return at >= 0 && at <= 1 && (
-      <span
-        key={i}
-        class={event.name === "exception" ? "mark failure" : "mark"}
-        title={cutText(event.name, 100)}
-        style={{ left: `${at * 100}%` }}
-      />
-    );
-  });
-}
-
-interface UnitBarProps extends UnitProps {
-  readonly class: string;
-  /** The parts on the critical path, which are underlined. */
-  readonly critical?: readonly Interval[];
-}
-
-/**
- * The bar of a span, or of all spans of a group. Self time has the full colour
- * of the layer, and the rest a lighter one.
- */
-export function UnitBar(props: UnitBarProps) {
-  const { unit, visible, critical = [] } = props;
-  const { node, members } = unit;
-  const end = mostOf(members, ({ span }) => span.endTime, -Infinity);
-  const box = barBox(node.span.startTime, end, visible);
-  if (box === undefined) return null;
-  const color = `var(--layer-${node.span.layer})`;
-  const tint = `color-mix(in oklab, ${color} 36%, var(--surface))`;
-  const solid = isGroup(unit)
-    ? members.map(({ span }): Interval => [span.startTime, span.endTime])
-    : selfOf(node);
-  const images = [stripes(solid, box.range, color, tint)];
-  if (critical.length > 0) {
-    images.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));
-  }
-  return (
-    <span
-      class={classes(props.class, critical.length > 0 && "critical")}
-      style={{
-        left: `${box.left}%`,
-        width: `${box.width}%`,
-        backgroundImage: images.join(","),
-      }}
-    />
-  );
+/** The process of a span, where it isn't the same as above. */
+function ProcessTag({ row: { node } }: { row: Row }) {
+  const process = processOf(node.span);
+  const above = node.parent === null ? HOME : processOf(node.parent.span);
+  return process !== above && <span class="tag">{cutText(process, 40)}</span>;
 }

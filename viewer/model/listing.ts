@@ -95,7 +95,7 @@ export function nextOrder<Column extends string>(
     column,
     descending: order.column === column
       ? !order.descending
-      : !["method", "path", "route"].includes(column),
+      : !["kind", "method", "name", "path", "route"].includes(column),
   };
 }
 

@@ -7,7 +7,7 @@
 
 import { statementOf } from "../../trace/export/attributes.ts";
 import type { Layer } from "../../trace/types.ts";
-import { mostOf, sumOf } from "./numbers.ts";
+import { sumOf } from "./numbers.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A row of the waterfall. */
@@ -74,14 +74,6 @@ export function pathTo(node: SpanNode) {
     if (unit !== undefined && isGroup(unit)) groups.push(unit.id);
   }
   return { spans, groups };
-}
-
-/** Returns the group of a trace with the longest summed duration. */
-export function longestGroup(tree: TraceTree): Unit | undefined {
-  const groups = tree.nodes
-    .flatMap(({ children }) => groupedUnits(children).filter(isGroup));
-  const most = mostOf(groups, unitTime);
-  return groups.find((group) => unitTime(group) === most);
 }
 
 /** Minimum number of similar siblings for one row. */

@@ -61,6 +61,30 @@ export function panRange(
   return clampRange(start + by, end + by, bounds);
 }
 
+/** Whether a range lies within another one. */
+export function isWithin(part: TimeRange, whole: TimeRange): boolean {
+  return part.start >= whole.start && part.end <= whole.end;
+}
+
+/** Whether two ranges have a moment in common. */
+export function isOverlap(a: TimeRange, b: TimeRange): boolean {
+  return a.start <= b.end && a.end >= b.start;
+}
+
+/** Returns the text of a range for the URL, such as `12.5-40`. */
+export function formatZoom({ start, end }: TimeRange): string {
+  return [start, end].map((time) => String(Number(time.toFixed(3)))).join("-");
+}
+
+/** Reads {@linkcode formatZoom}. `undefined` if the text isn't a range. */
+export function parseZoom(text: string): TimeRange | undefined {
+  const found = /^(-?\d{1,12}(?:\.\d{1,6})?)-(-?\d{1,12}(?:\.\d{1,6})?)$/
+    .exec(text);
+  if (found === null) return undefined;
+  const [start, end] = [Number(found[1]), Number(found[2])];
+  return start < end ? { start, end } : undefined;
+}
+
 /**
  * Returns round places on the axis: 1, 2 or 5 times a power of ten apart, all
  * in the same unit with the same number of digits. `value` is in milliseconds

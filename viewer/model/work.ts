@@ -12,8 +12,8 @@ import {
 } from "../../trace/export/attributes.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { percentile } from "./listing.ts";
-import { processOf } from "./process.ts";
+import { type Order, percentile } from "./listing.ts";
+import { isOpen, processOf } from "./process.ts";
 import { statementShape } from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -81,6 +81,7 @@ function sumUp([id, unordered]: [string, SpanNode[]]): Work {
 
 /** Returns the kind and name of a span's work. `undefined` for other spans. */
 function workId({ span, parent }: SpanNode): string | undefined {
+  if (isOpen(span)) return undefined;
   const statement = statementOf(span);
   if (statement !== undefined) return `statement:${statementShape(statement)}`;
   if (span.name.startsWith("cache.")) return `cache:${cacheName(span)}`;
@@ -116,10 +117,30 @@ function fetchedPath(span: SpanData): string {
   }
 }
 
+/** Orders the table. Equal rows keep the longest total first. */
+export function sortWork(
+  work: readonly Work[],
+  { column, descending }: Order<WorkColumn>,
+): Work[] {
+  const sign = descending ? -1 : 1;
+  return work.toSorted(({ [column]: a }, { [column]: b }) =>
+    a < b ? -sign : a > b ? sign : 0
+  );
+}
+
 /** The least number of equal spans that the header points at. */
 const MIN_REPEATS = 3;
 
-/** Returns the repeated work with the longest total. */
-export function longestRepeat(work: readonly Work[]): Work | undefined {
-  return work.find(({ count }) => count >= MIN_REPEATS);
+/**
+ * Returns the repeated work that may be worth avoiding: the longest of the
+ * statements and cache keys, and the longest of the procedures and fetches.
+ *
+ * @param work The longest total first.
+ */
+export function longestRepeats(work: readonly Work[]): Work[] {
+  const repeated = work.filter(({ count }) => count >= MIN_REPEATS);
+  const isInner = ({ kind }: Work) => kind === "statement" || kind === "cache";
+  const inner = repeated.find(isInner);
+  const outer = repeated.find((each) => !isInner(each));
+  return [inner, outer].filter((each) => each !== undefined);
 }

@@ -6,18 +6,19 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { clamp } from "../model/numbers.ts";
+import type { TraceView } from "../model/url_state.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
 import { listTab, queryText } from "./listing.ts";
 import {
   grouped,
-  matches,
   openedTrace,
   showCritical,
   tree,
   wantedCompare,
   wantedTrace,
 } from "./opened.ts";
+import { comparison, highlighted, matches } from "./rows.ts";
 import * as selection from "./selection.ts";
 import { timeZone } from "./settings.ts";
 import { nextTheme } from "./theme.ts";
@@ -71,7 +72,9 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["."], "Move to later times", () => panBy(0.25)],
     [["z"], "Zoom to the selected span", zoomToSelected],
     [["0"], "Show the whole trace", resetZoom],
-    [["f"], "Waterfall or flame graph", toggleView],
+    [["w"], "Waterfall", () => switchView("waterfall")],
+    [["f"], "Waterfall or flame graph", () => switchView("flame")],
+    [["s"], "Waterfall or sums of repeated work", () => switchView("table")],
     [["c"], "Critical path", () => toggle(showCritical)],
     [["u"], "Group repeated spans", () => toggle(grouped)],
     [["\\"], "Hide or show the list", () => toggle(selection.listHidden)],
@@ -89,10 +92,10 @@ function toggleTab(): void {
   focusDrawn("list");
 }
 
-function toggleView(): void {
-  selection.view.value = selection.view.value === "flame"
-    ? "waterfall"
-    : "flame";
+/** Shows a view, or the waterfall if it is shown already. */
+function switchView(view: TraceView): void {
+  const now = selection.view.value;
+  selection.view.value = now === view ? "waterfall" : view;
   focusDrawn("trace");
 }
 
@@ -167,6 +170,12 @@ function focusSearch(): void {
   search?.select();
 }
 
+/** Whether keys act on the table of repeated work. */
+function inTable(): boolean {
+  return selection.view.value === "table" && focusedPlace() !== "details" &&
+    comparison.value === undefined;
+}
+
 /** Whether keys act on the open trace instead of the list. */
 function inTrace(): boolean {
   return openedTrace.value !== undefined && focusedPlace() !== "list";
@@ -176,19 +185,23 @@ function move(by: number): void {
   const place = focusedPlace();
   if (place === "details" && Math.abs(by) !== 1) return;
   const rows = inTrace();
-  if (rows) selection.moveInRows(by);
+  if (rows && inTable()) selection.moveInWork(by);
+  else if (rows) selection.moveInRows(by);
   else selection.moveInList(by);
   if (place === undefined) focusPlace(rows ? "trace" : "list");
 }
 
 function enter(): void {
-  if (inTrace()) {
+  if (inTrace() && inTable()) {
+    selection.openWorkAtCursor();
+    focusDrawn("trace");
+  } else if (inTrace()) {
     if (selection.selectedRow.value === "") selection.moveInRows(1);
     focusPlace("details");
-    return;
+  } else {
+    selection.openAtCursor();
+    focusDrawn(wantedTrace.value === "" ? "list" : "trace");
   }
-  selection.openAtCursor();
-  focusDrawn(wantedTrace.value === "" ? "list" : "trace");
 }
 
 function escape(): void {
@@ -196,6 +209,7 @@ function escape(): void {
   else if (selection.selectedRow.value !== "" && inTrace()) {
     selection.selectedRow.value = "";
   } else if (wantedCompare.value !== "") wantedCompare.value = "";
+  else if (highlighted.value !== "" && inTrace()) highlighted.value = "";
   else if (zoom.value !== undefined && inTrace()) resetZoom();
   else if (wantedTrace.value !== "") {
     selection.closeTrace();

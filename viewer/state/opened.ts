@@ -5,15 +5,11 @@
  */
 
 import { computed, type Signal, signal } from "@preact/signals";
-import type { Layer, SpanData } from "../../trace/types.ts";
-import { type ComparedRow, compareTrees } from "../model/compare.ts";
+import type { Layer } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
-import { listRows, longestGroup, type Row } from "../model/rows.ts";
-import { spanMatches } from "../model/search.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
-import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
-import { query } from "./listing.ts";
+import { buildTree, type TraceTree } from "../model/tree.ts";
 import { dataState, findEntry } from "./traces.ts";
 
 /** The key of the trace to open; empty for none. */
@@ -41,56 +37,13 @@ export const expandedGroups = signal<ReadonlySet<string>>(new Set());
 export const openedTrace = openedOf(wantedTrace);
 
 /** The trace to compare with. */
-const compared = openedOf(wantedCompare);
+export const comparedTrace = openedOf(wantedCompare);
 
 /** The tree of the open trace. */
 export const tree = computed(() => openedTrace.value?.tree);
 
 /** The critical path of the open trace. */
 export const critical = computed(() => tree.value && criticalPath(tree.value));
-
-/** The group of the open trace with the longest summed duration. */
-export const repeated = computed(() => tree.value && longestGroup(tree.value));
-
-/** The rows of the waterfall. */
-export const rows = computed<readonly Row[]>(() =>
-  tree.value === undefined ? [] : listRows(tree.value, {
-    collapsed: collapsed.value,
-    expandedGroups: expandedGroups.value,
-    hiddenLayers: hiddenLayers.value,
-    grouped: grouped.value,
-  })
-);
-
-/** The comparison; `undefined` if none is open. */
-export const comparison = computed(() => {
-  const a = tree.value;
-  const b = compared.value?.tree;
-  if (a === undefined || b === undefined) return undefined;
-  const rows = compareTrees(a, b, {
-    grouped: grouped.value,
-    expandedGroups: expandedGroups.value,
-  });
-  return { a, b, rows };
-});
-
-/** The rows that the keyboard moves through. */
-export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
-  comparison.value?.rows ?? rows.value
-);
-
-/** Indices of the spans that match the search. */
-export const matches = computed(() =>
-  query.value === "" ? [] : indicesOf((span) => spanMatches(span, query.value))
-);
-
-/** Indices of the spans that failed. */
-export const failures = computed(() => indicesOf(isFailed));
-
-function indicesOf(test: (span: SpanData) => boolean): number[] {
-  const nodes = tree.value?.nodes ?? [];
-  return nodes.filter(({ span }) => test(span)).map(({ index }) => index);
-}
 
 /** An open trace, with its tree or its error. */
 interface Opened {

@@ -9,25 +9,31 @@ import type { ComparedRow } from "../model/compare.ts";
 import { clamp } from "../model/numbers.ts";
 import { pathTo, type Row, type Unit } from "../model/rows.ts";
 import { nextPlace } from "../model/search.ts";
+import { overlaps } from "../model/visible.ts";
+import type { Work } from "../model/work.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   collapsed,
-  comparison,
   expandedGroups,
-  failures,
   hiddenLayers,
-  rows,
-  shownRows,
   toggled,
   tree,
   wantedCompare,
   wantedTrace,
   without,
 } from "./opened.ts";
+import {
+  comparison,
+  failures,
+  highlighted,
+  rows,
+  shownRows,
+  sortedWork,
+} from "./rows.ts";
 import { findEntry } from "./traces.ts";
-import { resetZoom } from "./zoom.ts";
+import { range, resetZoom } from "./zoom.ts";
 
 /** The trace that was marked to be compared with the next one. */
 export const markedKey = signal("");
@@ -40,6 +46,9 @@ export const selectedRow = signal("");
 
 /** The view of the open trace. */
 export const view = signal<TraceView>("waterfall");
+
+/** The row of the table of repeated work that the keyboard is on. */
+export const workCursor = signal("");
 
 /** Whether the list is hidden while a trace is open. */
 export const listHidden = signal(false);
@@ -75,6 +84,7 @@ export function openTrace(key: string): void {
     if (wantedTrace.value !== key) {
       selectedRow.value = "";
       resetZoom();
+      highlighted.value = "";
       collapsed.value = new Set();
       expandedGroups.value = new Set();
       hiddenLayers.value = new Set();
@@ -92,6 +102,7 @@ export function closeTrace(): void {
     wantedCompare.value = "";
     selectedRow.value = "";
     resetZoom();
+    highlighted.value = "";
     listHidden.value = false;
   });
 }
@@ -119,19 +130,30 @@ export function revealSpan(index: number): void {
     collapsed.value = without(collapsed.value, path.spans);
     expandedGroups.value = new Set([...expandedGroups.value, ...path.groups]);
     hiddenLayers.value = without(hiddenLayers.value, [node.span.layer]);
+    if (!overlaps(node, range.value)) resetZoom();
     selectedRow.value = node.span.id;
   });
 }
 
 /**
- * Selects the next or previous failed span. Without a selection, the next one is
- * the first that failed by itself instead of because of a span below.
+ * Selects the next or previous failed span. The first one is the first that
+ * threw.
  */
 export function stepThroughErrors(step: 1 | -1): void {
   const places = failures.value;
-  const cause = places.find((at) => tree.value?.nodes[at]?.errorsBelow === 0);
-  if (step === 1 && !selected.value && cause !== undefined) revealSpan(cause);
-  else stepThrough(places, step);
+  const at = places.indexOf(selected.value?.unit.node.index ?? -1);
+  const next = at >= 0 ? at + step : step === 1 ? 0 : -1;
+  const place = places.at(next % places.length);
+  if (place !== undefined) revealSpan(place);
+}
+
+/** Highlights the spans of repeated work in a view, and selects the first. */
+export function showWork({ id, nodes }: Work, where: TraceView): void {
+  batch(() => {
+    view.value = where;
+    workCursor.value = highlighted.value = id;
+    revealSpan(nodes[0]!.index);
+  });
 }
 
 /** Selects the next or previous one of some spans. */
@@ -205,6 +227,21 @@ export function moveInRows(by: number): void {
   const to = step(selectedIndex.value, by, shownRows.value.length);
   const row = shownRows.value[to];
   if (row !== undefined) selectRow(row);
+}
+
+/** Moves the cursor of the table of repeated work. */
+export function moveInWork(by: number): void {
+  const list = sortedWork.value;
+  const from = list.findIndex(({ id }) => id === workCursor.value);
+  const next = list[step(from, by, list.length)];
+  if (next !== undefined) workCursor.value = next.id;
+}
+
+/** Shows the spans at the cursor of the table in the waterfall. */
+export function openWorkAtCursor(): void {
+  const list = sortedWork.value;
+  const work = list.find(({ id }) => id === workCursor.value) ?? list[0];
+  if (work !== undefined) showWork(work, "waterfall");
 }
 
 /** Expands the selected row, or moves to the first row below it. */

@@ -21,6 +21,8 @@ import * as opened from "./opened.ts";
 import * as selection from "./selection.ts";
 import * as traces from "./traces.ts";
 import { applyParts, keepInUrl, readParts } from "./url_keys.ts";
+import { comparison } from "./rows.ts";
+import { applyZoom, zoomText } from "./zoom.ts";
 
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
@@ -70,10 +72,11 @@ keepInUrl({
       trace,
       span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
       view: view === "waterfall" ? "" : view,
+      zoom: zoomText(),
       compare: linkId(opened.wantedCompare.value),
     };
   },
-  apply({ trace, span, view, compare }) {
+  apply({ trace, span, view, compare, zoom }) {
     if (trace === "") {
       selection.closeTrace();
       listTab.value = view === "routes" ? "routes" : "traces";
@@ -83,6 +86,7 @@ keepInUrl({
     selection.view.value = choiceOf(TRACE_VIEWS, view);
     opened.wantedCompare.value = keyOf(compare);
     wantedSpan.value = span;
+    applyZoom(zoom);
   },
 });
 
@@ -151,7 +155,7 @@ function selectWantedSpan(): void {
   const id = wantedSpan.value;
   if (id === "") return;
   const node = opened.tree.value?.byId.get(id);
-  if (node === undefined && !opened.comparison.value?.b.byId.has(id)) return;
+  if (node === undefined && !comparison.value?.b.byId.has(id)) return;
   batch(() => {
     wantedSpan.value = "";
     if (node === undefined) selection.selectedRow.value = id;

@@ -1,0 +1,61 @@
+import { exceptionOf } from "../../trace/export/attributes.ts";
+import type { SpanData } from "../../trace/types.ts";
+import { pathOfPlace, readStack } from "../model/stack.ts";
+import { SHOWN_LENGTH } from "../model/text.ts";
+import { isFailed } from "../model/tree.ts";
+import { copyText } from "../state/files.ts";
+import { Chip, Section } from "./controls.tsx";
+import { ValueText } from "./value_text.tsx";
+
+/** The error of a span, with its stack. */
+export function Failure({ span }: { span: SpanData }) {
+  const event = exceptionOf(span);
+  if (event === undefined && !isFailed(span)) return null;
+  const [type, message, stack] = ["type", "message", "stacktrace"]
+    .map((name) => String(event?.attributes?.[`exception.${name}`] ?? ""));
+  const head = [type, message].filter(Boolean).join(": ");
+  const plain = event !== undefined
+    ? "Exception"
+    : span.status === "timeout"
+    ? "Still open when its trace ended"
+    : "Failed without an exception";
+  // Most stacks begin with the message.
+  const frames = head && stack?.startsWith(`${head}\n`)
+    ? stack.slice(head.length + 1)
+    : stack;
+  return (
+    <Section
+      label="Error"
+      class="failure"
+      title={<ValueText text={head || plain} />}
+    >
+      {frames && <Stack text={frames} />}
+    </Section>
+  );
+}
+
+/** A stack whose places can be copied. Places in libraries are dimmed. */
+function Stack({ text }: { text: string }) {
+  if (text.length > SHOWN_LENGTH) {
+    return <pre tabIndex={0}><ValueText text={text} /></pre>;
+  }
+  return (
+    <pre class="stack" tabIndex={0}>
+      {readStack(text).map(({ before, place, after, own }, i) => (
+        <div key={i} class={own ? "own" : "foreign"}>
+          {before}
+          {place !== "" && (
+            <Chip
+              class="link"
+              title="Copy the path and line"
+              onClick={() => copyText(pathOfPlace(place), "the path and line")}
+            >
+              {place}
+            </Chip>
+          )}
+          {after}
+        </div>
+      ))}
+    </pre>
+  );
+}

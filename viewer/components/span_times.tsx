@@ -1,0 +1,116 @@
+/**
+ * The times of a span: its duration, its part of the trace, and its clock.
+ *
+ * @module
+ */
+
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo } from "preact/hooks";
+import { totalLength } from "../../trace/export/self_time.ts";
+import type { SpanData } from "../../trace/types.ts";
+import {
+  formatCount,
+  formatDelta,
+  formatDuration,
+  formatShare,
+} from "../model/format.ts";
+import { isOpen, numberOf } from "../model/process.ts";
+import { cutText } from "../model/text.ts";
+import { selfTimeOf, type SpanNode, type TraceTree } from "../model/tree.ts";
+import { connection } from "../state/live.ts";
+import { critical } from "../state/opened.ts";
+import { momentText } from "../state/settings.ts";
+import { type Fact, Facts, Section } from "./controls.tsx";
+
+/** When a span ran, and for how long. */
+export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
+  const { span } = node;
+  const { id, startTime, duration } = span;
+  const path = useMemo(() => critical.value?.(node), [tree, node]);
+  const onPath = totalLength(path ?? []);
+  const starts = formatDuration(startTime - tree.start);
+  const self = selfTimeOf(node);
+  const total = tree.end - tree.start;
+  const onItself = path ? "through its children" : "not on it";
+  const ended: Fact[] = [
+    ["Duration", formatDuration(duration)],
+    ["Self time", formatDuration(self), formatShare(self, duration)],
+    [
+      "Critical path",
+      onPath > 0 ? formatDuration(onPath) : onItself,
+      onPath > 0 ? `${formatShare(onPath, total)} of the trace` : undefined,
+    ],
+  ];
+  const spanId = <span class="mono">{cutText(id, 64)}</span>;
+  const runningTime = <RunningTime since={startTime} />;
+  const running: Fact[] = [["Running", runningTime]];
+  return (
+    <Section label="Times">
+      <Facts
+        of={[
+          ["Starts", starts, momentText(startTime)],
+          ...(isOpen(span) ? running : ended),
+          ...trafficFacts(span),
+          ...clockFacts(span),
+          ["Span id", spanId],
+        ]}
+      />
+      {node.detached && (
+        <p class="hint">
+          Long-lived work. It doesn't count in the trace's total.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** Counts on while the page is live. */
+function RunningTime({ since, what = "for" }: {
+  readonly since: number;
+  readonly what?: "for" | "ago";
+}) {
+  const now = useSignal(Date.now());
+  useLayoutEffect(() => {
+    const timer = setInterval(() => now.value = Date.now(), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (connection.value.kind !== "live") {
+    return <>{what === "for" ? "when it was saved" : momentText(since)}</>;
+  }
+  const time = formatDuration(
+    Math.max(Math.round((now.value - since) / 1000) * 1000, 0),
+  );
+  return <>{what === "for" ? `for ${time}` : `${time} ago`}</>;
+}
+
+/** The messages of a subscription. */
+function trafficFacts(span: SpanData): Fact[] {
+  const messages = numberOf(span, "app.rpc.messages");
+  if (messages === undefined) return [];
+  const bytes = numberOf(span, "app.rpc.bytes");
+  const last = numberOf(span, "app.rpc.last_message_time");
+  const facts: Fact[] = [[
+    "Messages",
+    formatCount(messages),
+    bytes === undefined ? undefined : `${formatCount(bytes)} bytes`,
+  ]];
+  if (last !== undefined) {
+    const ago = <RunningTime since={last} what="ago" />;
+    facts.push(["Last message", isOpen(span) ? ago : momentText(last)]);
+  }
+  return facts;
+}
+
+/** The error and the shift of a process's clock. */
+function clockFacts(span: SpanData): Fact[] {
+  const facts: Fact[] = [];
+  const error = numberOf(span, "app.clock.error");
+  const shift = numberOf(span, "app.clock.shift");
+  if (error !== undefined) {
+    facts.push(["Clock error", `± ${formatDuration(error)}`]);
+  }
+  if (shift !== undefined) {
+    facts.push(["Clock shift", formatDelta(shift), "to lie inside its caller"]);
+  }
+  return facts;
+}

@@ -1,0 +1,50 @@
+/**
+ * The sizes of panes that the user has changed. The browser remembers them.
+ *
+ * @module
+ */
+
+import { signal } from "@preact/signals";
+
+/** A pane or column whose size can be changed. */
+export type Pane = "list" | "details" | "name";
+
+const KEY = "trace-viewer-sizes";
+const PANES: readonly Pane[] = ["list", "details", "name"];
+
+type Sizes = Readonly<Partial<Record<Pane, number>>>;
+
+/** The changed sizes, in pixels. */
+export const sizes = signal<Sizes>(load());
+
+/** Changes the size of a pane, or resets it. */
+export function setSize(pane: Pane, size: number | undefined): void {
+  const { [pane]: _, ...others } = sizes.value;
+  sizes.value = size === undefined ? others : { ...others, [pane]: size };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(sizes.value));
+  } catch {
+    // Without storage, the sizes last until the page is closed.
+  }
+}
+
+/** Returns the changed sizes as custom properties, such as `--list`. */
+export function sizeStyle(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(sizes.value).map((
+      [pane, size],
+    ) => [`--${pane}`, `${size}px`]),
+  );
+}
+
+function load(): Sizes {
+  try {
+    const stored = Object(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
+    return Object.fromEntries(
+      PANES.map((pane) => [pane, stored[pane]])
+        .filter(([, size]) => Number.isInteger(size) && size > 0),
+    );
+  } catch {
+    return {};
+  }
+}
