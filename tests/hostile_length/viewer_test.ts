@@ -6,17 +6,10 @@ import { curlCommand } from "../../viewer/model/curl.ts";
 import { quote } from "../../viewer/model/curl_quote.ts";
 import { flameFrames } from "../../viewer/model/flame.ts";
 import { importText } from "../../viewer/model/import_file.ts";
-import {
-  createFilter,
-  NO_FILTERS,
-  routeStats,
-} from "../../viewer/model/listing.ts";
-import {
-  groupedUnits,
-  listRows,
-  longestGroup,
-  statementShape,
-} from "../../viewer/model/rows.ts";
+import { createFilter, NO_FILTERS } from "../../viewer/model/filters.ts";
+import { routeStats } from "../../viewer/model/listing.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
+import { groupedUnits, listRows } from "../../viewer/model/rows.ts";
 import {
   createSearch,
   haystackOf,
@@ -32,6 +25,7 @@ import {
 } from "../../viewer/model/text.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { formatUrlState, parseUrlState } from "../../viewer/model/url_state.ts";
+import { listWork, longestRepeats } from "../../viewer/model/work.ts";
 import { assertAllLinear, numbered, repeat, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
 import { SHAPES, SQL, traceOf } from "./traces.ts";
@@ -76,7 +70,7 @@ const ON_TRACE: Readonly<Record<string, (trace: SerializedTrace) => unknown>> =
   {
     "the tree and its rows": (trace) => {
       const tree = buildTree(trace);
-      longestGroup(tree);
+      longestRepeats(listWork(tree));
       listRows(tree, OPTIONS);
       flameFrames(tree);
       criticalPath(tree);

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { groupedUnits, statementShape } from "../../viewer/model/rows.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
+import { groupedUnits } from "../../viewer/model/rows.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { query, type Sketch, span, trace } from "./make_trace.ts";
 

@@ -4,11 +4,13 @@ import {
   countFilters,
   createFilter,
   type Filters,
+  NO_FILTERS,
+  routeKey,
+} from "../../viewer/model/filters.ts";
+import {
   NEWEST_FIRST,
   nextOrder,
-  NO_FILTERS,
   percentile,
-  routeKey,
   routeStats,
   sortEntries,
   sortRoutes,
@@ -24,6 +26,7 @@ import { sampleTraces } from "./sample_traces.ts";
 function entry(change: Partial<TraceEntry>): TraceEntry {
   return {
     ...summarize(trace(span("job", 0, 10))),
+    kind: change.method ?? "GET",
     method: "GET",
     path: "/Orders/7",
     route: "/orders/:id",
@@ -43,7 +46,7 @@ Deno.test("summarize() adds up self time per layer, in descending order", () => 
   ], { layer: "request" }));
   const { layers, errorCount, spanCount, key } = summarize(made);
   assertEquals(layers, [["request", 7], ["database", 2], ["auth", 1]]);
-  assertEquals([errorCount, spanCount, key], [1, 3, "root"]);
+  assertEquals([errorCount, spanCount, key], [1, 3, "t"]);
 });
 
 Deno.test("summarize() distinguishes calls to one address", () => {
@@ -155,10 +158,10 @@ Deno.test("sortRoutes() orders by any column", () => {
     entry({ duration: 9, method: "POST" }),
   ]);
   const first = (column: "p95" | "route", descending: boolean) =>
-    sortRoutes(stats, { column, descending })[0]!.method;
-  assertEquals(first("p95", true), "POST");
-  assertEquals(first("p95", false), "GET");
-  assertEquals(first("route", false), "GET");
+    sortRoutes(stats, { column, descending })[0]!.key;
+  assertEquals(first("p95", true), "POST /orders/:id");
+  assertEquals(first("p95", false), "GET /orders/:id");
+  assertEquals(first("route", false), "GET /orders/:id");
 });
 
 Deno.test("routeKey() returns the name of a trace that isn't a request", () => {

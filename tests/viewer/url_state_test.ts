@@ -1,9 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  LIST_COLUMNS,
-  NEWEST_FIRST,
-  NO_FILTERS,
-} from "../../viewer/model/listing.ts";
+import { NO_FILTERS } from "../../viewer/model/filters.ts";
+import { LIST_COLUMNS, NEWEST_FIRST } from "../../viewer/model/listing.ts";
 import {
   choiceOf,
   formatFilters,

@@ -73,11 +73,31 @@ function writePayload(
   let last = 0;
   const index = traces.map((trace) => {
     checkTimes(trace);
-    const { name, spanCount, errorCount, layers } = indexTrace(trace);
+    const {
+      name,
+      spanCount,
+      errorCount,
+      layers,
+      action,
+      linkedIds,
+      requests,
+      repeats,
+      running,
+    } = indexTrace(trace);
+    const findings = { action, linkedIds, requests, repeats, running };
     const time = packTime(trace, last);
     last = trace.startTime;
     const nameNumber = tables.strings.add(name);
-    return [...time, nameNumber, spanCount, errorCount, layers, trace.metadata];
+    const { metadata } = trace;
+    return [
+      ...time,
+      nameNumber,
+      spanCount,
+      errorCount,
+      layers,
+      metadata,
+      findings,
+    ];
   });
   const packed = traces.map((trace) => packSpans(trace, tables));
   const lines = [

@@ -6,9 +6,10 @@ import type {
 } from "../types.ts";
 import { LAYERS } from "../layers.ts";
 import { selfTimes } from "./self_time.ts";
+import { findingsOf, type TraceFindings } from "./trace_findings.ts";
 
 /** The row of a trace in a list, without its spans. */
-export interface TraceIndexEntry {
+export interface TraceIndexEntry extends TraceFindings {
   /** The trace id. */
   readonly id: string;
   /** The span around the whole operation. */
@@ -84,6 +85,7 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
     errorCount: spans.filter(({ status }) => status !== "ok").length,
     ...requestOf(metadata),
     layers: layerTimes(spans),
+    ...findingsOf(trace),
   };
 }
 

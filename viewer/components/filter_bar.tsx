@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Layer } from "../../trace/types.ts";
-import { countFilters } from "../model/listing.ts";
+import { countFilters } from "../model/filters.ts";
 import { LAYER_ORDER } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import {

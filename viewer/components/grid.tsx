@@ -72,6 +72,8 @@ interface GridProps<Item> {
   /** Drawn below the rows. */
   readonly children?: ComponentChildren;
   readonly onScroll?: (scrollTop: number) => void;
+  /** Called when the pointer or the keyboard enters or leaves the grid. */
+  readonly onUse?: (inUse: boolean) => void;
   /** Called with the item whose row was clicked on. */
   readonly onPick: (item: Item, event: MouseEvent) => void;
   /** Called with the item whose row was double-clicked on. */
@@ -106,6 +108,7 @@ export function Grid<Item>(props: GridProps<Item>) {
       onClick={(event) => pick(event, props.onPick)}
       onDblClick={(event) => pick(event, props.onDoublePick ?? (() => {}))}
       onWheel={props.onWheel}
+      {...useUse(props.onUse)}
     >
       <div class="grid-head" role="row">
         {columns.map((column) => (
@@ -189,6 +192,25 @@ function Head<Item>({ column, order }: HeadProps<Item>) {
       <Chip class="" tabIndex={-1} onClick={sort}>{label}</Chip>
     </span>
   );
+}
+
+/** Returns handlers that report whether the grid is in use. */
+function useUse(report: GridProps<unknown>["onUse"]) {
+  const use = useRef({ pointer: false, keyboard: false });
+  if (report === undefined) return {};
+  const set = (change: Partial<typeof use.current>) => {
+    Object.assign(use.current, change);
+    report(use.current.pointer || use.current.keyboard);
+  };
+  return {
+    onPointerEnter: () => set({ pointer: true }),
+    onPointerLeave: () => set({ pointer: false }),
+    // A click focuses it too, but isn't use of the keyboard.
+    onFocusCapture: ({ currentTarget }: FocusEvent) =>
+      set({ keyboard: (currentTarget as Element).matches(":focus-visible") }),
+    onKeyDownCapture: () => set({ keyboard: true }),
+    onBlurCapture: () => set({ keyboard: false }),
+  };
 }
 
 /** Finds the visible rows, and scrolls to the active one when it changes. */

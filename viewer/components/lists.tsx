@@ -8,20 +8,18 @@ import { computed } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import type { RouteStats } from "../model/listing.ts";
-import { mostOf, sumOf } from "../model/numbers.ts";
-import {
-  inLayerOrder,
-  isFailedTrace,
-  type TraceEntry,
-} from "../model/summary.ts";
+import { mostOf } from "../model/numbers.ts";
+import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
 import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";
-import { Chip, classes, Request, Status, timeText } from "./controls.tsx";
+import { Chip, classes, Status, timeText } from "./controls.tsx";
+import { barColumn, scale } from "./duration_bar.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
+import { pathCell } from "./path_cell.tsx";
 
 const ROW_HEIGHT = 28;
 
@@ -30,19 +28,16 @@ const traceColumns = computed((): Column<TraceEntry>[] => [
   column("startTime", `Time ${zoneText()}`, (entry) => (
     clockText(entry.startTime)
   ), { title: ({ startTime }) => momentText(startTime) }),
-  column("method", "Method", ({ method }) => cutText(method, 20)),
-  column("path", "Path", ({ path, route }) => (
-    <>
-      {cutText(path, 300)}
-      {route !== "" && route !== path && (
-        <span class="muted">{cutText(route, 100)}</span>
-      )}
-    </>
-  ), { title: ({ path }) => cutText(path, 500) }),
+  column("kind", "Kind", ({ kind }) => cutText(kind, 20), {
+    hint: "Page load, navigation, click, submit, key, method of a request, job",
+  }),
+  column("path", "Path", pathCell(listing.filters.value), {
+    title: ({ path }) => cutText(path, 500),
+  }),
   column("statusCode", "Status", (entry) => <Status entry={entry} />),
   column("duration", "Duration", timeText),
   column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
-  column("layers", "Layers", LayerBar, { fixed: true }),
+  barColumn(scale.value),
 ]);
 
 /** The list of traces. */
@@ -51,7 +46,10 @@ export function TraceList() {
   const cursor = selection.cursorKey.value;
   const open = [opened.wantedTrace.value, opened.wantedCompare.value];
   const marked = selection.markedKey.value;
-  useLayoutEffect(() => () => traces.setListAtTop(true), []);
+  useLayoutEffect(() => () => {
+    traces.setListAtTop(true);
+    traces.setListInUse(false);
+  }, []);
   return (
     <Grid
       id="trace-list"
@@ -74,13 +72,14 @@ export function TraceList() {
         ),
         "aria-selected": open.includes(entry.key),
       })}
+      onUse={traces.setListInUse}
       reveal={[cursor, listing.filters.value, listing.query.value]}
       onScroll={(top) => traces.setListAtTop(top < ROW_HEIGHT / 2)}
       onPick={({ key }) => selection.openTrace(key)}
     >
       {list.length === 0 && <NoMatches />}
-      {traces.heldText.value !== "" && !traces.listAtTop.value && (
-        <Chip class="new-pill" onClick={showNew}>{traces.heldText.value}</Chip>
+      {listing.newText.value !== "" && !traces.paused.value && (
+        <Chip class="new-pill" onClick={showNew}>{listing.newText.value}</Chip>
       )}
     </Grid>
   );
@@ -102,35 +101,11 @@ function NoMatches() {
   );
 }
 
-/** A bar with the layers' shares of a trace's self time. */
-function LayerBar({ pending, layers }: TraceEntry) {
-  const total = sumOf(layers, ([, time]) => time);
-  if (pending || total <= 0) return <span class="layer-bar" />;
-  let share = 0;
-  const stops = inLayerOrder(layers).map(([layer, time]) => {
-    const from = share;
-    share += time / total;
-    const percent = (value: number) => `${(value * 100).toFixed(1)}%`;
-    return `var(--layer-${layer}) ${percent(from)} ${percent(share)}`;
-  });
-  const text = layers
-    .filter(([, time]) => time > 0)
-    .map(([layer, time]) => `${layer} ${formatShare(time, total)}`)
-    .join(", ");
-  return (
-    <span
-      class="layer-bar"
-      title={text}
-      style={{ backgroundImage: `linear-gradient(90deg, ${stops.join(", ")})` }}
-    />
-  );
-}
-
 const ROUTE_COLUMNS: readonly Column<RouteStats>[] = [
   column(
     "route",
     "Route",
-    ({ method, route }) => <Request method={method} path={route} />,
+    ({ route }) => cutText(route, 300),
     { title: ({ key }) => cutText(key, 500) },
   ),
   column("count", "Count", ({ count }) => formatCount(count)),

@@ -76,8 +76,8 @@ function LiveState() {
         hotkey="p"
         aria-pressed={traces.paused.value}
       />
-      {traces.paused.value && traces.heldText.value !== "" && (
-        <span class="muted">{traces.heldText.value}</span>
+      {traces.paused.value && listing.newText.value !== "" && (
+        <span class="muted">{listing.newText.value}</span>
       )}
     </>
   );

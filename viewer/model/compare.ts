@@ -5,6 +5,7 @@
  * @module
  */
 
+import { sumOf } from "./numbers.ts";
 import {
   isGroup,
   type RowOptions,
@@ -13,7 +14,7 @@ import {
   unitsOf,
 } from "./rows.ts";
 import { LAYER_ORDER, type LayerTime } from "./summary.ts";
-import type { TraceTree } from "./tree.ts";
+import { selfTimeOf, type TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One side may be missing. */
 export interface ComparedRow {
@@ -90,6 +91,26 @@ function pairUnits(left: readonly Unit[], right: readonly Unit[]): Pair[] {
 
 function keyOf({ node: { span } }: Unit): string {
   return `${span.layer}\n${span.name}`;
+}
+
+/**
+ * Returns the unit of the second trace whose self time is longer by most than
+ * in the first. `undefined` if nothing is slower.
+ */
+export function slowestRow(rows: readonly ComparedRow[]): Unit | undefined {
+  let most = 0;
+  let slowest: Unit | undefined;
+  for (const { a, b, expanded } of rows) {
+    const delta = expanded ? 0 : selfTimeIn(b) - selfTimeIn(a);
+    if (delta <= most) continue;
+    most = delta;
+    slowest = b;
+  }
+  return slowest;
+}
+
+function selfTimeIn(unit: Unit | undefined): number {
+  return sumOf(unit?.members ?? [], selfTimeOf);
 }
 
 /** Returns the self times of each layer that at least one of two traces has. */

@@ -1,64 +1,43 @@
 /**
- * Filters and orders the list of traces, and computes statistics for each
- * route.
+ * Orders the list of traces, and computes statistics for each route.
  *
  * @module
  */
 
-import type { Layer } from "../../trace/types.ts";
-import { isFailedTrace, type TraceEntry } from "./summary.ts";
-
-/** Filters that match everything. */
-export const NO_FILTERS = {
-  /** The HTTP method. Empty for any. */
-  method: "",
-  /** First digits of the status; empty for any. */
-  statusClasses: [] as readonly number[],
-  /** A part of the path, in any case; empty for any. */
-  path: "",
-  /** A layer that at least one span has; empty for any. */
-  layer: "" as Layer | "",
-  /** The minimum duration, in milliseconds. */
-  minDuration: 0,
-  /** Whether only failed traces are shown. */
-  errorsOnly: false,
-  /** A route, as `routeKey()` gives it; empty for any. */
-  route: "",
-};
-
-/** The conditions that a shown trace meets. */
-export type Filters = Readonly<typeof NO_FILTERS>;
-
-/** Returns how many filters are in use. */
-export function countFilters(filters: Filters): number {
-  const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
-  const isUsed = (name: keyof Filters) =>
-    String(filters[name]) !== String(NO_FILTERS[name]);
-  return names.filter(isUsed).length;
-}
+import { type Filtered, routeKey } from "./filters.ts";
+import { percentile } from "./numbers.ts";
+import { isAction, isFailedTrace, type TraceEntry } from "./summary.ts";
 
 /**
- * Returns the test for a set of filters. A running request has no status, no
- * duration and no layers yet, so filters on those leave it out.
+ * Returns rows at the places that they had, although traces have changed or
+ * ended since. New ones are left out.
+ *
+ * @param before The rows as they were.
+ * @param now The rows in their latest order.
+ * @param keyOf Returns the key of the trace that a trace id belongs to.
  */
-export function createFilter(filters: Filters): (entry: TraceEntry) => boolean {
-  const { method, statusClasses, layer, minDuration, errorsOnly, route } =
-    filters;
-  const path = filters.path.toLowerCase();
-  return (entry) =>
-    (method === "" || entry.method === method) &&
-    (statusClasses.length === 0 ||
-      statusClasses.includes(Math.floor(entry.statusCode / 100))) &&
-    (path === "" || entry.path.toLowerCase().includes(path)) &&
-    (layer === "" || entry.layers.some(([name]) => name === layer)) &&
-    (minDuration <= 0 || entry.duration >= minDuration) &&
-    (!errorsOnly || isFailedTrace(entry)) &&
-    (route === "" || routeKey(entry) === route);
+export function keepPlaces(
+  before: readonly TraceEntry[],
+  now: readonly TraceEntry[],
+  keyOf: (id: string) => string,
+): TraceEntry[] {
+  const rest = new Map(now.map((entry) => [entry.key, entry]));
+  const rows: TraceEntry[] = [];
+  for (const { id } of before) {
+    const key = keyOf(id);
+    const entry = rest.get(key);
+    if (entry === undefined) continue;
+    rows.push(entry);
+    rest.delete(key);
+  }
+  return rows;
 }
+
+export { percentile };
 
 /** The columns that order the list. */
 export const LIST_COLUMNS = [
-  "method",
+  "kind",
   "path",
   "statusCode",
   "duration",
@@ -95,7 +74,7 @@ export function nextOrder<Column extends string>(
     column,
     descending: order.column === column
       ? !order.descending
-      : !["kind", "method", "name", "path", "route"].includes(column),
+      : !["kind", "name", "path", "route"].includes(column),
   };
 }
 
@@ -145,31 +124,57 @@ export const MOST_FIRST: Order<RouteColumn> = {
   descending: true,
 };
 
-/** Returns the method and route of a trace as one text. */
-export function routeKey(entry: TraceEntry): string {
-  const route = entry.route === "" ? entry.path : entry.route;
-  return entry.method === "" ? route : `${entry.method} ${route}`;
+/** A run of a route: a trace, or a request in a trace. */
+export interface Run {
+  /** The trace. */
+  readonly entry: TraceEntry;
+  /** Its duration, in milliseconds. */
+  readonly duration: number;
+  /** Whether it failed. */
+  readonly failed: boolean;
 }
 
-/** Computes the statistics of each route. Running requests don't count. */
+/** Returns the runs of each route. Traces that still run don't count. */
+export function runsByRoute(
+  entries: readonly TraceEntry[],
+): Map<string, Run[]> {
+  const runs = new Map<string, Run[]>();
+  const add = (one: Filtered, run: Run) => {
+    const key = routeKey(one);
+    const list = runs.get(key);
+    if (list === undefined) runs.set(key, [run]);
+    else list.push(run);
+  };
+  for (const entry of entries) {
+    const { duration, requests } = entry;
+    if (entry.pending || entry.running) continue;
+    // The requests include a root that is one.
+    if (requests.length === 0 || entry.method === "" || isAction(entry)) {
+      add(entry, { entry, duration, failed: isFailedTrace(entry) });
+    }
+    for (const request of requests) {
+      const { duration, failed } = request;
+      add(request, { entry, duration, failed });
+    }
+  }
+  return runs;
+}
+
+/** Computes the statistics of each route. */
 export function routeStats(entries: readonly TraceEntry[]): RouteStats[] {
-  const ended = entries.filter(({ pending }) => !pending);
-  return [...Map.groupBy(ended, routeKey)].map(statsOf);
+  return Array.from(runsByRoute(entries), statsOf);
 }
 
-/** Returns the statistics of the traces of a route. Times are in milliseconds. */
-function statsOf([key, list]: [key: string, list: TraceEntry[]]) {
-  const { method, route, path } = list[0]!;
-  const durations = Float64Array.from(list, ({ duration }) => duration).sort();
+/** Returns the statistics of the runs of a route. Times are in milliseconds. */
+function statsOf([key, runs]: [key: string, runs: Run[]]) {
+  const durations = Float64Array.from(runs, ({ duration }) => duration).sort();
   return {
-    /** Method and pattern, as {@linkcode routeKey} gives it. */
+    /** Kind and pattern, as {@linkcode routeKey} returns them. */
     key,
-    /** The HTTP method; empty if it wasn't a request. */
-    method,
-    /** The pattern of the route; the path if none matched. */
-    route: route === "" ? path : route,
-    /** How many requests there were. */
-    count: list.length,
+    /** The key, which orders the table. */
+    route: key,
+    /** How many there were. */
+    count: runs.length,
     /** The median. */
     p50: percentile(durations, 50),
     /** The 95th percentile. */
@@ -179,20 +184,8 @@ function statsOf([key, list]: [key: string, list: TraceEntry[]]) {
     /** The maximum. */
     max: durations.at(-1) ?? 0,
     /** The share that failed, from 0 to 1. */
-    errorRate: list.filter(isFailedTrace).length / list.length,
+    errorRate: runs.filter(({ failed }) => failed).length / runs.length,
   };
-}
-
-/**
- * Returns the nearest-rank percentile of ascending numbers, which is always one
- * of them.
- */
-export function percentile(
-  ascending: ArrayLike<number>,
-  percent: number,
-): number {
-  const rank = Math.ceil((percent / 100) * ascending.length);
-  return ascending[Math.max(rank, 1) - 1] ?? 0;
 }
 
 /** Orders the table of routes. Equal routes are ordered by their key. */

@@ -6,9 +6,12 @@
  */
 
 import { statementOf } from "../../trace/export/attributes.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { Layer } from "../../trace/types.ts";
 import { sumOf } from "./numbers.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
+
+export { statementShape };
 
 /** A row of the waterfall. */
 export interface Row extends Unit {
@@ -169,24 +172,6 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
   return units;
 }
 
-/** Shapes by statement. Statements repeat, and finding a shape is slow. */
-const known = new Map<string, string>();
-
 function shapeOf({ span }: SpanNode): string {
-  const statement = statementOf(span) ?? "";
-  let shape = known.get(statement);
-  if (shape === undefined) {
-    // Enough for one trace, and a bound for many.
-    if (known.size > 999) known.clear();
-    known.set(statement, shape = statementShape(statement));
-  }
-  return shape;
-}
-
-/** Returns a statement with `?` in place of its literals. */
-export function statementShape(statement: string): string {
-  return statement
-    .slice(0, 2000)
-    .replaceAll(/'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b/g, "?")
-    .replaceAll(/\s+/g, " ");
+  return statementShape(statementOf(span) ?? "");
 }

@@ -10,6 +10,10 @@ import {
   indexTrace,
   type TraceIndexEntry,
 } from "../../trace/export/trace_index.ts";
+import {
+  pathWithProcedure,
+  type RequestSummary,
+} from "../../trace/export/trace_findings.ts";
 import type { Layer, SerializedTrace } from "../../trace/types.ts";
 
 /** A layer and its self time, in milliseconds. */
@@ -17,10 +21,21 @@ export type LayerTime = readonly [layer: Layer, selfTime: number];
 
 /** A trace in the list. */
 export interface TraceEntry {
-  /** The root span's id: several records may share a trace id. */
+  /** The trace id, which is unique in the list. */
   readonly key: string;
   /** The trace id. */
   readonly id: string;
+  /** The ids of other traces that belong to it. */
+  readonly linkedIds: readonly string[];
+  /** The root span's id. */
+  readonly rootSpanId: string;
+  /**
+   * The kind: the method of a request, `job`, `page load`, `navigation`, or the
+   * interaction: `click`, `submit` or `key`.
+   */
+  readonly kind: string;
+  /** The name of the root span. */
+  readonly name: string;
   /** The HTTP method; empty if it wasn't a request. */
   readonly method: string;
   /** The path, or the name of the root span. */
@@ -29,9 +44,9 @@ export interface TraceEntry {
   readonly route: string;
   /** The HTTP status. 0 if there was none. */
   readonly statusCode: number;
-  /** The start of the root span, in epoch milliseconds. */
+  /** The start, in epoch milliseconds. */
   readonly startTime: number;
-  /** The duration of the root span, in milliseconds. */
+  /** The total duration, in milliseconds. */
   readonly duration: number;
   /** The number of spans. */
   readonly spanCount: number;
@@ -39,16 +54,39 @@ export interface TraceEntry {
   readonly errorCount: number;
   /** Self time of each layer, the longest first. */
   readonly layers: readonly LayerTime[];
-  /** Whether the request is still running. */
+  /** The requests. Empty if the root span is the only one. */
+  readonly requests: readonly RequestSummary[];
+  /** How often the most frequent query ran; 0 if that isn't remarkable. */
+  readonly repeats: number;
+  /** Whether a part of it is still running. */
+  readonly running: boolean;
+  /** Whether all that is known is that it has started. */
   readonly pending: boolean;
   /** Returns the whole record. */
   load(): SerializedTrace;
 }
 
-/** Whether a trace counts as failed: a failed span, or a 5xx answer. */
+/**
+ * Whether a trace counts as failed: a failed span, or a 5xx answer. The list,
+ * the header and the filter share this rule.
+ */
 export function isFailedTrace(entry: TraceEntry): boolean {
   return entry.errorCount > 0 || entry.statusCode >= 500;
 }
+
+/** Whether a user's action in a browser caused the trace. */
+export function isAction({ kind }: TraceEntry): boolean {
+  return Object.values(ACTION_KINDS).includes(kind);
+}
+
+/** The kinds of traces with a user's action. */
+const ACTION_KINDS: Readonly<Record<string, string>> = {
+  load: "page load",
+  navigation: "navigation",
+  click: "click",
+  submit: "submit",
+  key: "key",
+};
 
 /**
  * All layers, the outermost first. Each has a colour `--layer-<name>` in
@@ -89,21 +127,27 @@ function entryOf(
   index: TraceIndexEntry,
   load: () => SerializedTrace,
 ): TraceEntry {
-  const { id, name, startTime, duration, spanCount, errorCount } = index;
-  const { pathname = name, routePattern: route = "" } = index;
+  const { id, rootSpanId, name, startTime, duration } = index;
+  const { pathname = name, routePattern: route = "", method = "" } = index;
   return {
-    key: index.rootSpanId,
+    key: id,
     id,
-    method: index.method ?? "",
-    // All calls have one path; the route names the procedure.
-    path: route.startsWith(`${pathname}/`) ? route : pathname,
+    linkedIds: index.linkedIds ?? [],
+    rootSpanId,
+    kind: ACTION_KINDS[index.action ?? ""] ?? (method || "job"),
+    name,
+    method,
+    path: pathWithProcedure(pathname, route),
     route,
     statusCode: index.statusCode ?? 0,
     startTime,
     duration,
-    spanCount,
-    errorCount,
+    spanCount: index.spanCount,
+    errorCount: index.errorCount,
     layers: index.layers,
+    requests: index.requests ?? [],
+    repeats: index.repeats ?? 0,
+    running: (index.running ?? 0) > 0,
     pending: false,
     load,
   };

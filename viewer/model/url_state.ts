@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Filters, Order } from "./listing.ts";
+import type { Filters } from "./filters.ts";
+import type { Order } from "./listing.ts";
 import { LAYER_ORDER } from "./summary.ts";
 
 /** The keys of the fragment, in the order of their appearance. */

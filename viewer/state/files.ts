@@ -52,13 +52,14 @@ async function importFiles(files: Iterable<File>): Promise<void> {
       const read = await importText(await file.text());
       if (read.length === 0) notifyFailure(`${file.name} holds no traces.`);
       else {
-        const { fresh, known } = addEntries(read);
+        const { fresh, joined, same } = addEntries(read);
         dataState.value = { kind: "ready" };
-        const text = `Added ${formatPlural(fresh, "trace")} from ${file.name}.`;
         notify(
-          known === 0
-            ? text
-            : `${text} The page already had ${formatCount(known)}.`,
+          `Added ${formatPlural(fresh, "trace")} from ${file.name}.` +
+            (joined > 0
+              ? ` ${formatCount(joined)} joined a trace of the page.`
+              : "") +
+            (same > 0 ? ` The page already had ${formatCount(same)}.` : ""),
         );
       }
     } catch (error) {

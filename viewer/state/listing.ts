@@ -9,23 +9,36 @@ import {
   countFilters,
   createFilter,
   type Filters,
+  NO_FILTERS,
+} from "../model/filters.ts";
+import {
+  keepPlaces,
   LIST_COLUMNS,
   MOST_FIRST,
   NEWEST_FIRST,
-  NO_FILTERS,
   ROUTE_COLUMNS,
   routeStats,
   sortEntries,
   sortRoutes,
 } from "../model/listing.ts";
 import { createSearch, normalizeQuery } from "../model/search.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import {
   formatFilters,
   formatOrder,
   parseFilters,
   parseOrder,
 } from "../model/url_state.ts";
-import { dataState, entries, pending } from "./traces.ts";
+import {
+  additions,
+  dataState,
+  entries,
+  findEntry,
+  held,
+  holding,
+  keyOf,
+  pending,
+} from "./traces.ts";
 import { keepInUrl } from "./url_keys.ts";
 
 /** The tabs of the list. */
@@ -90,15 +103,51 @@ export const shown = computed(() => {
   return filtered.value.filter((entry) => search.matches(entry, wanted));
 });
 
-/** The rows of the list: running requests first, then the traces. */
-export const listed = computed(() => {
-  if (pending.value.length === 0 || query.value !== "") return shown.value;
+/** The traces with a running request, by key. */
+export const runningKeys = computed(() =>
+  new Set(pending.value.map(({ id }) => keyOf(id)))
+);
+
+/** Running requests first, then the traces. */
+const current = computed(() => {
   const { column, descending } = listOrder.value;
+  if (pending.value.length === 0 || query.value !== "") return shown.value;
   if (column !== "startTime" || !descending) return shown.value;
-  const running = pending.value.filter(createFilter(filters.value));
-  return running.length === 0
+  const accepts = createFilter(filters.value);
+  // A trace that is listed has its running requests in its row.
+  const running = new Map(
+    pending.value.filter((entry) => findEntry(entry.id) === entry)
+      .filter(accepts).map((entry) => [entry.key, entry]),
+  );
+  return running.size === 0
     ? shown.value
-    : [...running.reverse(), ...shown.value];
+    : [...[...running.values()].reverse(), ...shown.value];
+});
+
+/** The rows of the list, and what the user asked for when they were placed. */
+let placed = { rows: [] as readonly TraceEntry[], asked: [] as unknown[] };
+
+/** The rows of the list. While somebody reads it, they keep their places. */
+export const listed = computed(() => {
+  const asked = [
+    filters.value,
+    query.value,
+    listOrder.value,
+    searchProgress.value,
+    additions.value,
+  ];
+  const isAsked = asked.some((value, i) => value !== placed.asked[i]);
+  const rows = holding.value && !isAsked
+    ? keepPlaces(placed.rows, current.value, keyOf)
+    : current.value;
+  placed = { rows, asked };
+  return rows;
+});
+
+/** A text about the traces that wait, such as `12 new`; empty for none. */
+export const newText = computed(() => {
+  const count = held.value.length + current.value.length - listed.value.length;
+  return count === 0 ? "" : `${count} new`;
 });
 
 /** The rows of the table of routes. */

@@ -145,7 +145,7 @@ function applyQueue(): void {
     }
     traces.addPending(started);
     traces.discardPending(discarded);
-    traces.receiveEntries(ended);
+    if (ended.length > 0) traces.receiveEntries(ended);
   });
 }
 

@@ -5,7 +5,9 @@
  */
 
 import { batch, computed, signal } from "@preact/signals";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import { formatPlural } from "../model/format.ts";
+import { isSame, joinEntries } from "../model/pieces.ts";
 import type { TraceEntry } from "../model/summary.ts";
 
 /** Maximum traces of the page. The oldest are dropped first. */
@@ -38,68 +40,150 @@ export const paused = signal(false);
 /** Whether the list is scrolled to its top. */
 export const listAtTop = signal(true);
 
-/** A text about the traces that wait, such as `12 new`; empty for none. */
-export const heldText = computed(() =>
-  held.value.length === 0 ? "" : `${held.value.length} new`
+/** Whether the pointer or the keyboard is in the list. */
+export const listInUse = signal(false);
+
+/** Whether new traces wait, so that no row moves under a reader. */
+export const holding = computed(() =>
+  paused.value || !listAtTop.value || listInUse.value
 );
+
+/** Counts the times that traces were added which the user asked for. */
+export const additions = signal(0);
 
 /** The HTTP methods of all traces, in alphabetical order. */
 export const methods = signal<readonly string[]>([]);
 
-/** All traces by key, shown or held. */
+/** All traces by id, shown or held. */
 const known = new Map<string, TraceEntry>();
 
-/** Returns the trace with a key, or the newest with a trace id. */
+/** The keys of traces by the ids of other traces that belong to them. */
+const keys = new Map<string, string>();
+
+/** Returns the trace with an id, or to which a linked id or root span belongs. */
 export function findEntry(id: string): TraceEntry | undefined {
   // Reads both signals always, because a trace may be added or replaced.
   const shown = entries.value;
   const running = pending.value;
   if (id === "") return undefined;
-  return known.get(id) ??
-    shown.findLast((entry) => entry.id === id) ??
-    running.findLast((entry) => entry.key === id || entry.id === id);
+  const isIt = (entry: TraceEntry) =>
+    entry.id === id || entry.rootSpanId === id;
+  return known.get(keyOf(id)) ?? shown.find(isIt) ?? running.find(isIt);
+}
+
+/** Returns the key of the trace that a trace id belongs to. */
+export function keyOf(id: string): string {
+  return known.has(id) ? id : keys.get(id) ?? id;
 }
 
 /**
- * Shows traces at once. Known traces are replaced.
+ * Shows traces at once. Pieces of one trace are joined.
  *
- * @returns How many traces the page didn't have, and how many it had.
+ * @returns How many traces are new to the page, how many it had in part, and
+ * how many it had.
  */
 export function addEntries(added: readonly TraceEntry[]) {
-  return receive(added, false);
+  additions.value++;
+  return receive(added, false, false);
 }
 
 /**
- * Adds live traces. They wait while the tail is paused or the list isn't
- * scrolled to its top, so that no row moves under a reader.
+ * Adds live traces. They wait while the tail is paused, or while somebody reads
+ * the list.
  */
 export function receiveEntries(added: readonly TraceEntry[]): void {
-  receive(added, paused.value || !listAtTop.value);
+  receive(added, true, holding.value);
 }
 
-function receive(added: readonly TraceEntry[], hold: boolean) {
-  // A trace may occur twice. Its last record counts.
-  const records = new Map(added.map((entry) => [entry.key, entry]));
-  const fresh = [...records.values()].filter(({ key }) => !known.has(key));
+function receive(
+  added: readonly TraceEntry[],
+  isUpdate: boolean,
+  hold: boolean,
+) {
+  const fresh = new Map<string, TraceEntry>();
+  let same = 0;
+  let joined = 0;
   for (const entry of added) {
-    known.set(entry.key, entry);
-    noteMethod(entry.method);
+    const parts = partsOf(entry);
+    let whole = entry;
+    for (const part of parts) whole = joinEntries(part, whole, isUpdate);
+    const isNew = parts.every(({ key }) => fresh.has(key));
+    if (isNew) fresh.set(whole.key, whole);
+    else if (parts.every((part) => isSame(part, whole))) same++;
+    else {
+      joined++;
+      fresh.delete(whole.key);
+    }
+    store(whole, parts, fresh);
+    noteMethod(whole.method);
+    for (const { method } of whole.requests) noteMethod(method);
   }
   batch(() => {
-    if (fresh.length < records.size) {
-      const swap = (entry: TraceEntry) => records.get(entry.key) ?? entry;
-      entries.value = entries.value.map(swap);
-      if (held.value.length > 0) held.value = held.value.map(swap);
+    if (same + joined > 0) {
+      entries.value = latest(entries.value);
+      if (held.value.length > 0) held.value = latest(held.value);
     }
-    if (pending.value.length > 0) {
-      const running = pending.value.filter(({ key }) => !known.has(key));
-      if (running.length < pending.value.length) pending.value = running;
-    }
-    if (fresh.length === 0) return;
-    const list = hold ? held : entries;
-    list.value = keepNewest([...list.value, ...fresh]);
+    const ended = endRunning(added);
+    if (fresh.size === 0) return;
+    // The row of a running request stays where it is.
+    const list = hold && !ended ? held : entries;
+    list.value = keepNewest([...list.value, ...fresh.values()]);
   });
-  return { fresh: fresh.length, known: records.size - fresh.length };
+  return { fresh: fresh.size, joined, same };
+}
+
+/** Returns the traces of the page that a trace is a piece of. */
+function partsOf({ id, linkedIds }: TraceEntry): readonly TraceEntry[] {
+  const part = known.get(keyOf(id));
+  if (linkedIds.length === 0) return part === undefined ? [] : [part];
+  const parts = linkedIds.map((id) => known.get(keyOf(id)));
+  return [...new Set([part, ...parts])].filter((part) => part !== undefined);
+}
+
+/** Stores a trace instead of its pieces. */
+function store(
+  whole: TraceEntry,
+  parts: readonly TraceEntry[],
+  fresh: Map<string, TraceEntry>,
+): void {
+  for (const part of parts) {
+    if (part.key === whole.key) continue;
+    known.delete(part.key);
+    fresh.delete(part.key);
+    keys.set(part.key, whole.key);
+  }
+  known.set(whole.key, whole);
+  keys.delete(whole.key);
+  for (const id of whole.linkedIds) {
+    if (id !== whole.key) keys.set(id, whole.key);
+  }
+}
+
+/** Returns the latest state of traces, at the place of their first piece. */
+function latest(list: readonly TraceEntry[]): TraceEntry[] {
+  const seen = new Set<TraceEntry>();
+  for (const { key } of list) {
+    const entry = known.get(keyOf(key));
+    if (entry !== undefined) seen.add(entry);
+  }
+  return [...seen];
+}
+
+/** Removes the running requests that have ended. Returns whether any has. */
+function endRunning(ended: readonly TraceEntry[]): boolean {
+  if (pending.value.length === 0) return false;
+  const byKey = Map.groupBy(pending.value, ({ id }) => keyOf(id));
+  const done = new Set<string>();
+  for (const entry of ended) {
+    for (const { rootSpanId } of byKey.get(keyOf(entry.key)) ?? []) {
+      const { spans, metadata } = entry.load();
+      const span = spans.find(({ id }) => id === rootSpanId);
+      const isRunning = span ? isOpenSpan(span) : !metadata.droppedSpans;
+      if (!isRunning) done.add(rootSpanId);
+    }
+  }
+  discardPending(done);
+  return done.size > 0;
 }
 
 function noteMethod(method: string): void {
@@ -110,14 +194,18 @@ function noteMethod(method: string): void {
 function keepNewest(list: TraceEntry[]): TraceEntry[] {
   const surplus = list.length - MAX_TRACES;
   if (surplus <= 0) return list;
-  for (const { key } of list.slice(0, surplus)) known.delete(key);
+  for (const { key, linkedIds } of list.slice(0, surplus)) {
+    known.delete(key);
+    for (const id of linkedIds) keys.delete(id);
+  }
   return list.slice(surplus);
 }
 
 /** Shows the traces that wait. */
 export function showHeld(): void {
-  if (held.value.length === 0) return;
   batch(() => {
+    additions.value++;
+    if (held.value.length === 0) return;
     entries.value = keepNewest([...entries.value, ...held.value]);
     held.value = [];
   });
@@ -126,28 +214,40 @@ export function showHeld(): void {
 /** Pauses the live tail, or resumes it and shows the traces that wait. */
 export function togglePaused(): void {
   paused.value = !paused.value;
-  if (!paused.value) showHeld();
+  release();
 }
 
 /** Stores whether the list is at its top. */
 export function setListAtTop(atTop: boolean): void {
   if (listAtTop.value === atTop) return;
   listAtTop.value = atTop;
-  if (atTop && !paused.value) showHeld();
+  release();
 }
 
-/** Adds a running request. */
+/** Stores whether the pointer or the keyboard is in the list. */
+export function setListInUse(inUse: boolean): void {
+  if (listInUse.value === inUse) return;
+  listInUse.value = inUse;
+  release();
+}
+
+function release(): void {
+  if (!holding.value) showHeld();
+}
+
+/** Adds running requests. */
 export function addPending(added: readonly TraceEntry[]): void {
-  const fresh = added.filter(({ key }) => !known.has(key));
-  if (fresh.length > 0) {
-    pending.value = [...pending.value, ...fresh].slice(-MAX_PENDING);
+  if (added.length > 0) {
+    pending.value = [...pending.value, ...added].slice(-MAX_PENDING);
   }
 }
 
-/** Removes running requests that aren't kept. */
-export function discardPending(keys: ReadonlySet<string>): void {
-  if (keys.size === 0) return;
-  pending.value = pending.value.filter(({ key }) => !keys.has(key));
+/** Removes running requests, by their root spans. */
+export function discardPending(rootSpanIds: ReadonlySet<string>): void {
+  if (rootSpanIds.size === 0) return;
+  pending.value = pending.value.filter((entry) =>
+    !rootSpanIds.has(entry.rootSpanId)
+  );
 }
 
 /** Removes all running requests, after their ends were missed. */
@@ -158,6 +258,7 @@ export function clearPending(): void {
 /** Removes all traces. */
 export function clearEntries(): void {
   known.clear();
+  keys.clear();
   entries.value = held.value = pending.value = [];
 }
 

@@ -62,7 +62,7 @@ function applyHash(): void {
 
 keepInUrl({
   read() {
-    const trace = linkId(opened.wantedTrace.value);
+    const trace = opened.wantedTrace.value;
     if (trace === "") {
       return { view: listTab.value === "routes" ? "routes" : "" };
     }
@@ -73,7 +73,7 @@ keepInUrl({
       span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
       view: view === "waterfall" ? "" : view,
       zoom: zoomText(),
-      compare: linkId(opened.wantedCompare.value),
+      compare: opened.wantedCompare.value,
     };
   },
   apply({ trace, span, view, compare, zoom }) {
@@ -89,12 +89,6 @@ keepInUrl({
     applyZoom(zoom);
   },
 });
-
-/** Returns the trace id, or the key if several traces share the id. */
-function linkId(key: string): string {
-  const id = traces.findEntry(key)?.id;
-  return id !== undefined && keyOf(id) === key ? id : key;
-}
 
 function keyOf(id: string): string {
   return traces.findEntry(id)?.key ?? id;

@@ -1,0 +1,211 @@
+/**
+ * Facts about a trace that a list shows and filters by, without its spans.
+ *
+ * @module
+ */
+
+import type { SerializedTrace, SpanData } from "../types.ts";
+import { attributeText, methodOf, statementOf } from "./attributes.ts";
+import { parseLink } from "./join.ts";
+import {
+  ACTION,
+  isClientSpan,
+  LINK,
+  metadataOf,
+  OPEN,
+  UPGRADE_LINK,
+} from "./semantics.ts";
+import { statementShape } from "./statement_shape.ts";
+
+/** A request of a trace. */
+export interface RequestSummary {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path. For a call, the path with the procedure. */
+  readonly path: string;
+  /** The pattern of the matched route; empty if none matched. */
+  readonly route: string;
+  /** The HTTP status. 0 if there was none. */
+  readonly statusCode: number;
+  /** The duration, in milliseconds. */
+  readonly duration: number;
+  /** Whether it failed: a failed span, or a 5xx answer. */
+  readonly failed: boolean;
+}
+
+/** Facts about a trace. What is absent is the common case. */
+export interface TraceFindings {
+  /** The user's action, such as `load` or `click`. Absent on servers. */
+  readonly action?: string;
+  /** The trace ids of linked traces that were joined to it. */
+  readonly linkedIds?: readonly string[];
+  /** The requests, if there are others than the root span. */
+  readonly requests?: readonly RequestSummary[];
+  /** How often the most frequent statement ran, if that is remarkable. */
+  readonly repeats?: number;
+  /** The number of spans that haven't ended. */
+  readonly running?: number;
+}
+
+/** The least number of equal statements that is remarkable. */
+export const MIN_REPEATS = 5;
+
+/** Returns the facts about a trace. */
+export function findingsOf(trace: SerializedTrace): TraceFindings {
+  const { spans } = trace;
+  const root = spans.find(({ id }) => id === trace.rootSpanId);
+  const action = root && isClientSpan(root)
+    ? attributeText(root, ACTION)
+    : undefined;
+  const linkedIds = new Set<string>();
+  let running = 0;
+  for (const { traceId, attributes } of spans) {
+    linkedIds.add(traceId);
+    // The linked trace may come later, in another file.
+    const link = parseLink(attributes[LINK]) ??
+      parseLink(attributes[UPGRADE_LINK]);
+    if (link !== undefined) linkedIds.add(link.traceId);
+    if (attributes[OPEN] === true) running++;
+  }
+  linkedIds.delete(trace.id);
+  const requests = requestsIn(spans);
+  const isAlone = requests.length === 0 ||
+    requests.length === 1 && requests[0] === root;
+  const repeats = mostRepeats(spans);
+  return {
+    ...(action !== undefined && { action }),
+    ...(linkedIds.size > 0 && { linkedIds: [...linkedIds] }),
+    ...(!isAlone && { requests: summarizeRequests(requests, spans) }),
+    ...(repeats >= MIN_REPEATS && { repeats }),
+    ...(running > 0 && { running }),
+  };
+}
+
+/**
+ * Returns the requests that servers received, and those of browsers that no
+ * server recorded.
+ */
+function requestsIn(spans: readonly SpanData[]): SpanData[] {
+  const requests = spans.filter((span) =>
+    span.layer === "request" && methodOf(span) !== undefined && !isSent(span)
+  );
+  if (requests.length < 2) return requests;
+  const answered = new Set<string | null>();
+  for (const span of requests) {
+    if (!isClientSpan(span)) answered.add(span.parentId);
+  }
+  return requests.filter((span) =>
+    !isClientSpan(span) || !answered.has(span.id)
+  );
+}
+
+/** Whether a server sent the request. */
+function isSent(span: SpanData): boolean {
+  return !isClientSpan(span) && Object.hasOwn(span.attributes, "url.full") &&
+    !Object.hasOwn(span.attributes, "url.path");
+}
+
+function summarizeRequests(
+  requests: readonly SpanData[],
+  spans: readonly SpanData[],
+): RequestSummary[] {
+  const failed = failedRequests(requests, spans);
+  return requests.map((span) => {
+    const { method = "", pathname = span.name, statusCode = 0, routePattern } =
+      metadataOf(span);
+    return {
+      method,
+      path: pathWithProcedure(pathname, routePattern),
+      route: routePattern ?? "",
+      statusCode,
+      duration: span.duration,
+      failed: statusCode >= 500 || failed.has(span.id),
+    };
+  });
+}
+
+/** Returns the path, or the route that also names the procedure of a call. */
+export function pathWithProcedure(path: string, route = ""): string {
+  return route.startsWith(`${path}/`) ? route : path;
+}
+
+/** Returns the ids of requests with a failed span. */
+function failedRequests(
+  requests: readonly SpanData[],
+  spans: readonly SpanData[],
+): ReadonlySet<string> {
+  const wanted = new Set(requests.map(({ id }) => id));
+  const failures = spans.filter(isFailed);
+  const parents = new Map(
+    failures.length === 0
+      ? []
+      : spans.map(({ id, parentId }) => [id, parentId]),
+  );
+  const failed = new Set<string>();
+  // Also ends at a cycle of parents.
+  const visited = new Set<string>();
+  for (const { id } of failures) {
+    let at: string | null | undefined = id;
+    while (at && !visited.has(at) && !wanted.has(at)) {
+      visited.add(at);
+      at = parents.get(at);
+    }
+    if (at && wanted.has(at)) failed.add(at);
+  }
+  return failed;
+}
+
+/** Whether a span failed. Running ones didn't. */
+function isFailed({ status, attributes }: SpanData): boolean {
+  return status !== "ok" && attributes[OPEN] !== true;
+}
+
+/** Reads facts from parsed JSON. Invalid ones are left out. */
+export function readFindings(value: unknown): TraceFindings {
+  const { action, linkedIds, requests, repeats, running } = Object(value);
+  return {
+    ...(typeof action === "string" && { action }),
+    ...(isListOf(linkedIds, isText) && { linkedIds }),
+    ...(isListOf(requests, isRequest) && { requests }),
+    ...(isCount(repeats) && { repeats }),
+    ...(isCount(running) && { running }),
+  };
+}
+
+function isListOf<T>(
+  value: unknown,
+  isItem: (item: unknown) => item is T,
+): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isRequest(value: unknown): value is RequestSummary {
+  const { method, path, route, statusCode, duration, failed } = Object(value);
+  return [method, path, route].every(isText) && isCount(statusCode) &&
+    Number.isFinite(duration) && typeof failed === "boolean";
+}
+
+/** Returns how often the most frequent statement ran. */
+function mostRepeats(spans: readonly SpanData[]): number {
+  const queries = spans.filter(({ layer }) => layer === "database");
+  if (queries.length < MIN_REPEATS) return 0;
+  const counts = new Map<string, number>();
+  let most = 0;
+  for (const span of queries) {
+    const statement = statementOf(span);
+    if (statement === undefined) continue;
+    const shape = statementShape(statement);
+    const count = (counts.get(shape) ?? 0) + 1;
+    counts.set(shape, count);
+    most = Math.max(most, count);
+  }
+  return most;
+}

@@ -1,0 +1,98 @@
+/**
+ * Filters the list of traces.
+ *
+ * @module
+ */
+
+import type { RequestSummary } from "../../trace/export/trace_findings.ts";
+import type { Layer } from "../../trace/types.ts";
+import { isFailedTrace, type TraceEntry } from "./summary.ts";
+
+/** Filters that match everything. */
+export const NO_FILTERS = {
+  /** The HTTP method. Empty for any. */
+  method: "",
+  /** First digits of the status; empty for any. */
+  statusClasses: [] as readonly number[],
+  /** A part of the path, in any case; empty for any. */
+  path: "",
+  /** A layer that at least one span has; empty for any. */
+  layer: "" as Layer | "",
+  /** The minimum duration, in milliseconds. */
+  minDuration: 0,
+  /** Whether only failed traces are shown. */
+  errorsOnly: false,
+  /** A route, as `routeKey()` gives it; empty for any. */
+  route: "",
+};
+
+/** The conditions that a shown trace meets. */
+export type Filters = Readonly<typeof NO_FILTERS>;
+
+/** Returns how many filters are in use. */
+export function countFilters(filters: Filters): number {
+  const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
+  const isUsed = (name: keyof Filters) =>
+    String(filters[name]) !== String(NO_FILTERS[name]);
+  return names.filter(isUsed).length;
+}
+
+/**
+ * Returns the test for a set of filters. Those on a request match if one of the
+ * trace's requests meets them all. A running request has no status, no duration
+ * and no layers yet, so filters on those leave it out.
+ */
+export function createFilter(filters: Filters): (entry: TraceEntry) => boolean {
+  const { layer, minDuration, errorsOnly } = filters;
+  const isOwn = createRequestFilter(filters);
+  return (entry) =>
+    (layer === "" || entry.layers.some(([name]) => name === layer)) &&
+    (minDuration <= 0 || entry.duration >= minDuration) &&
+    (!errorsOnly || isFailedTrace(entry)) &&
+    (isOwn(entry) || entry.requests.some(isOwn));
+}
+
+/** A trace or one of its requests. */
+export type Filtered = TraceEntry | RequestSummary;
+
+/** Returns the test for the filters on a single request. */
+function createRequestFilter(filters: Filters): (one: Filtered) => boolean {
+  const { method, statusClasses, route } = filters;
+  const path = filters.path.toLowerCase();
+  return (one) =>
+    (method === "" || one.method === method) &&
+    (statusClasses.length === 0 ||
+      statusClasses.includes(Math.floor(one.statusCode / 100))) &&
+    (path === "" || one.path.toLowerCase().includes(path)) &&
+    (route === "" || routeKey(one) === route);
+}
+
+/**
+ * Returns the request of a trace that meets the filters. `undefined` if the
+ * trace's own root does, or if no filter is on requests.
+ */
+export function matchedRequest(
+  entry: TraceEntry,
+  filters: Filters,
+): RequestSummary | undefined {
+  const isOwn = createRequestFilter(filters);
+  return isOwn(entry) ? undefined : entry.requests.find(isOwn);
+}
+
+/** Returns the kind and route of a trace or request as one text. */
+export function routeKey(one: Filtered): string {
+  const route = one.route === "" ? one.path : one.route;
+  if (!("kind" in one)) return `${one.method} ${route}`;
+  switch (one.kind) {
+    case "page load":
+      return `page ${route}`;
+    case "click":
+    case "submit":
+    case "key":
+    case "job":
+      // The name includes what was clicked on.
+      return one.name;
+    default:
+      return `${one.kind} ${route}`;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The durations of earlier runs, to compare a trace or span with.
+ *
+ * @module
+ */
+
+import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { selfTimes } from "../../trace/export/self_time.ts";
+import { routeKey } from "./filters.ts";
+import { percentile } from "./numbers.ts";
+import type { TraceEntry } from "./summary.ts";
+
+/** The durations of something that ran several times. */
+export interface Times {
+  /** The durations in milliseconds, ascending. */
+  readonly durations: Float64Array;
+  /** How many there are. */
+  readonly count: number;
+  /** Returns the share of them that is shorter than a duration, from 0 to 1. */
+  percentileOf(duration: number): number;
+}
+
+/** Returns durations in any order as {@linkcode Times}. */
+export function timesOf(unordered: Iterable<number>): Times {
+  const durations = Float64Array.from(unordered).sort();
+  return {
+    durations,
+    count: durations.length,
+    percentileOf(duration) {
+      let low = 0;
+      let high = durations.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (durations[middle]! < duration) low = middle + 1;
+        else high = middle;
+      }
+      return durations.length === 0 ? 0 : low / durations.length;
+    },
+  };
+}
+
+/** The least number of other traces of a route for one to be slow. */
+export const MIN_HISTORY = 20;
+
+/**
+ * Returns the duration from which on a trace is slow, by route: it is longer
+ * than 95 % of the route's traces, and than twice their median. Routes with
+ * fewer than {@linkcode MIN_HISTORY} other traces have none.
+ */
+export function slowLimits(
+  entries: readonly TraceEntry[],
+): Map<string, number> {
+  const byRoute = new Map<string, number[]>();
+  for (const entry of entries) {
+    if (entry.pending || entry.running) continue;
+    const key = routeKey(entry);
+    const durations = byRoute.get(key);
+    if (durations === undefined) byRoute.set(key, [entry.duration]);
+    else durations.push(entry.duration);
+  }
+  const limits = new Map<string, number>();
+  for (const [key, list] of byRoute) {
+    if (list.length <= MIN_HISTORY) continue;
+    const { durations } = timesOf(list);
+    const limit = Math.max(
+      percentile(durations, 95),
+      2 * percentile(durations, 50),
+    );
+    limits.set(key, limit);
+  }
+  return limits;
+}
+
+/** The spans of several traces with the same name and layer. */
+export interface SpanTimes extends Times {
+  /** The layer. */
+  readonly layer: SpanData["layer"];
+  /** The name. */
+  readonly name: string;
+  /** The self times in milliseconds, ascending. */
+  readonly self: Float64Array;
+}
+
+/** The spans of several traces. */
+export interface SpanHistory {
+  /** The number of traces. */
+  readonly traceCount: number;
+  /** Adds the spans of a trace. */
+  add(trace: SerializedTrace): void;
+  /** Returns the spans with the name and layer of a span. */
+  timesOf(span: Pick<SpanData, "layer" | "name">): SpanTimes;
+  /** Returns all of them. */
+  all(): SpanTimes[];
+}
+
+/** Returns the history of the spans of traces. More can be added later. */
+export function spanHistory(
+  entries: readonly Pick<TraceEntry, "load">[] = [],
+): SpanHistory {
+  const groups = new Map<string, { times: number[]; self: number[] }>();
+  let traceCount = 0;
+
+  function read(key: string): SpanTimes {
+    const { times = [], self = [] } = groups.get(key) ?? {};
+    const end = key.indexOf("\n");
+    const layer = key.slice(0, end) as SpanData["layer"];
+    const name = key.slice(end + 1);
+    return {
+      ...timesOf(times),
+      layer,
+      name,
+      self: Float64Array.from(self).sort(),
+    };
+  }
+
+  const history: SpanHistory = {
+    get traceCount() {
+      return traceCount;
+    },
+    add({ spans }) {
+      traceCount++;
+      const self = selfTimes(spans);
+      spans.forEach((span, i) => {
+        if (span.attributes["app.open"] === true) return;
+        const key = keyOf(span);
+        let group = groups.get(key);
+        if (group === undefined) {
+          groups.set(key, group = { times: [], self: [] });
+        }
+        group.times.push(span.duration);
+        group.self.push(self[i]!);
+      });
+    },
+    timesOf: (span) => read(keyOf(span)),
+    all: () => Array.from(groups.keys(), read),
+  };
+  for (const entry of entries) history.add(entry.load());
+  return history;
+}
+
+function keyOf({ layer, name }: Pick<SpanData, "layer" | "name">): string {
+  return `${layer}\n${name}`;
+}
