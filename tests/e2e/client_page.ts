@@ -7,7 +7,12 @@
 import { createApp, serve } from "@quartet/kit/app";
 import type { Route } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import type { SpanData, TraceData, Tracer } from "@quartet/kit/trace";
+import type {
+  ClientSpanData,
+  SpanData,
+  TraceData,
+  Tracer,
+} from "@quartet/kit/trace";
 import * as esbuild from "esbuild";
 import type { TestPage } from "./browser.ts";
 import { ROOT } from "../helpers.ts";
@@ -41,11 +46,18 @@ const SCRIPT = `
 `;
 let script: Promise<string> | undefined;
 
+/** A span that a page has sent. */
+export interface SentSpan extends ClientSpanData {
+  readonly traceId: string;
+}
+
 /** A server of the page. Disposing it stops it. */
 export interface ClientApp extends AsyncDisposable {
   /** Its origin. */
   readonly url: string;
   readonly tracer: Tracer;
+  /** The spans that pages have sent, in order. */
+  readonly sent: readonly SentSpan[];
   /** All requests received, including those that open sockets, in order. */
   readonly requests: readonly Request[];
 }
@@ -68,6 +80,7 @@ export async function startClientApp(
   const tracer = options.tracer ?? createTracer();
   const code = await (script ??= bundle(SCRIPT));
   const requests: Request[] = [];
+  const sent = collectSent(tracer);
   const app = createApp({
     ...traced && {
       trace: tracePlugin(tracer, open ? {} : { authorize: () => false }),
@@ -104,9 +117,35 @@ export async function startClientApp(
   return {
     url: `http://127.0.0.1:${server.address.port}`,
     tracer,
+    sent,
     requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** Collects the spans that pages send to a tracer. */
+export function collectSent(tracer: Tracer): SentSpan[] {
+  const sent: SentSpan[] = [];
+  const { mergeClientSpans } = tracer;
+  tracer.mergeClientSpans = (traceId, spans) => {
+    for (const span of spans) sent.push({ ...span, traceId });
+    return mergeClientSpans.call(tracer, traceId, spans);
+  };
+  return sent;
+}
+
+/** Waits for a span of a page that has ended. The last one counts. */
+export function sentSpan(
+  { sent }: Pick<ClientApp, "sent">,
+  name: string,
+): Promise<SentSpan> {
+  return until(
+    `${name} from the page`,
+    () =>
+      sent.findLast((span) =>
+        span.name === name && span.attributes["app.open"] !== true
+      ),
+  );
 }
 
 function page(head: string): Response {

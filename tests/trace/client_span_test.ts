@@ -9,11 +9,15 @@ function kept(fill: (span: ClientSpan) => void) {
   const tracer = createTracer();
   const root = tracer.startTrace("GET /");
   let record: unknown;
-  const take = (_: string, json: string) => record = JSON.parse(json);
-  const span = new ClientSpan(take, root.traceId, root.id, "browser");
+  const { traceId } = root;
+  const trace = {
+    id: traceId,
+    opened() {},
+    ended: (json: string) => record = JSON.parse(json),
+  };
+  const span = new ClientSpan(trace, root.id, "browser");
   fill(span);
   span.end();
-  const { traceId } = root;
   const message = { type: "client:spans", traceId, spans: [record] };
   assertEquals(createCollector(tracer).receive(message), {
     added: 1,

@@ -9,11 +9,63 @@
 export interface BrowserDocument {
   readonly baseURI: string;
   readonly readyState: string;
+  readonly hidden: boolean;
   querySelector(selector: string): { readonly content: string } | null;
 }
 
+/** An element of the page. */
+export interface BrowserElement {
+  readonly id: string;
+  readonly localName: string;
+  readonly textContent: string;
+  closest?(selector: string): BrowserElement | null;
+  getAttribute?(name: string): string | null;
+  matches?(selector: string): boolean;
+}
+
+/** An event that the user or the browser has caused. */
+export interface BrowserEvent {
+  readonly isTrusted: boolean;
+  readonly target: BrowserElement;
+  readonly timeStamp: number;
+  /** Whether the page was restored from the browser's cache. */
+  readonly persisted?: boolean;
+}
+
+/** The history of the tab. */
+export interface BrowserHistory {
+  pushState(...args: unknown[]): void;
+  replaceState(...args: unknown[]): void;
+}
+
+/** An `XMLHttpRequest`. */
+export interface BrowserXHR extends EventTarget {
+  readonly readyState: number;
+  readonly status: number;
+  open(method: string, url: string | URL, ...rest: unknown[]): void;
+  send(body?: unknown): void;
+  setRequestHeader(name: string, value: string): void;
+  getAllResponseHeaders(): string;
+}
+
+/** The metrics that a server has sent in `Server-Timing`. */
+type ServerTiming = readonly {
+  readonly name: string;
+  readonly description: string;
+}[];
+
 /** The timing of the page's document. */
-export interface NavigationTiming {
+export interface NavigationTiming extends ResourceTiming {
+  readonly domComplete: number;
+  readonly loadEventEnd: number;
+  readonly activationStart?: number;
+}
+
+/** The timing of a resource of the page. */
+export interface ResourceTiming extends PerformanceEntry {
+  readonly initiatorType: string;
+  readonly redirectStart: number;
+  readonly redirectEnd: number;
   readonly domainLookupStart: number;
   readonly domainLookupEnd: number;
   readonly connectStart: number;
@@ -21,20 +73,16 @@ export interface NavigationTiming {
   readonly requestStart: number;
   readonly responseStart: number;
   readonly responseEnd: number;
-  readonly domComplete: number;
-  readonly loadEventEnd: number;
-  readonly serverTiming?: readonly {
-    readonly name: string;
-    readonly description: string;
-  }[];
+  readonly transferSize: number;
+  readonly decodedBodySize: number;
+  readonly serverTiming?: ServerTiming;
 }
 
-/** The timing of a resource of the page. */
-export interface ResourceTiming {
-  readonly name: string;
-  readonly initiatorType: string;
-  readonly startTime: number;
-  readonly responseEnd: number;
+/** An entry of an interaction, or of a shift of the layout. */
+export interface VitalTiming extends PerformanceEntry {
+  readonly interactionId?: number;
+  readonly hadRecentInput?: boolean;
+  readonly value: number;
 }
 
 /** Sends data while a page is being closed. */

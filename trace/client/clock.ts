@@ -4,8 +4,6 @@
  * @module
  */
 
-import { toHex } from "../../core/bytes/hex.ts";
-
 /**
  * Returns the browser's time, in epoch milliseconds with a fraction.
  *
@@ -15,7 +13,10 @@ export function now(at: number = performance.now()): number {
   return performance.timeOrigin + at;
 }
 
-/** Returns a random id, with two lower-case hex digits for each byte. */
-export function randomId(bytes: number): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+/** Returns a random id, with 16 lower-case hex digits for each word. */
+export function randomId(words: number): string {
+  return Array.from(
+    crypto.getRandomValues(new BigUint64Array(words)),
+    (word) => word.toString(16).padStart(16, "0"),
+  ).join("");
 }

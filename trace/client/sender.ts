@@ -1,20 +1,27 @@
 import type { BrowserNavigator } from "./browser.ts";
 import { now } from "./clock.ts";
-import type { TakeSpan } from "./span.ts";
 
 declare const navigator: BrowserNavigator;
+
+/** A trace whose spans are sent. */
+export interface SentTrace {
+  readonly id: string;
+  /** Whether the server records the trace too. Until then, its spans wait. */
+  isConfirmed?: boolean;
+}
 
 /** Sends the browser's spans to the server. */
 export interface Sender {
   /** The number of dropped spans. */
   dropped: number;
-  /** Queues the record of a span. */
-  add: TakeSpan;
+  /** Queues the record of a span, as JSON. */
+  add(trace: SentTrace, json: string): void;
   /**
-   * Allows sending, because the server has shown that it traces. A server
-   * without tracing would respond with errors, which the console would show.
+   * Allows sending a trace, because the server has shown that it records it. A
+   * server without tracing would respond with errors, which the console would
+   * show.
    */
-  confirm(): void;
+  confirm(trace: SentTrace): void;
   /**
    * Sends all spans with a beacon, which outlives the page, and disconnects
    * until there are more. Browsers don't cache a page with an open socket.
@@ -50,7 +57,7 @@ const MAX_WAIT = 100_000;
  * @param endpoint The URL of the traces, without `/ws` and `/api`.
  */
 export function createSender(endpoint: string): Sender {
-  let queue: (readonly [traceId: string, json: string])[] = [];
+  let queue: (readonly [trace: SentTrace, json: string])[] = [];
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let clock: unknown;
@@ -59,8 +66,13 @@ export function createSender(endpoint: string): Sender {
   /** 0 until the server is known to trace. Negative after the end. */
   let maxWait = 0;
 
+  /** Returns the oldest span that may be sent. */
+  function next(): typeof queue[number] | undefined {
+    return queue.find(([{ isConfirmed }]) => isConfirmed);
+  }
+
   function schedule(delay: number): void {
-    if (queue[0]) timer ??= setTimeout(work, delay);
+    if (next()) timer ??= setTimeout(work, delay);
   }
 
   function work(): void {
@@ -93,7 +105,8 @@ export function createSender(endpoint: string): Sender {
       const roundTrip = time - sentAt;
       if (roundTrip < quickest) {
         quickest = roundTrip;
-        clock = { offset: serverTime + roundTrip / 2 - time };
+        const error = roundTrip / 2;
+        clock = { offset: serverTime + error - time, error };
       }
       if (++pongs < PINGS) ping();
       else {
@@ -109,16 +122,16 @@ export function createSender(endpoint: string): Sender {
 
   /** Sends one message for each trace, until one can't be sent. */
   function send(transmit: (message: string) => unknown): void {
-    while (queue[0]) {
+    for (let first; first = next();) {
       const spans: string[] = [];
-      const [traceId] = queue[0];
+      const [{ id }] = first;
       let size = 0;
-      const rest = queue.filter(([id, json]) =>
-        id !== traceId || (size += json.length) > MAX_MESSAGE ||
+      const rest = queue.filter(([trace, json]) =>
+        trace.id !== id || (size += json.length) > MAX_MESSAGE ||
         !spans.push(json)
       );
       const sent = transmit(
-        `{"type":"client:spans","traceId":"${traceId}","spans":[${spans}],"clock":${
+        `{"type":"client:spans","traceId":"${id}","spans":[${spans}],"clock":${
           JSON.stringify(clock ?? { sentAt: now() })
         }}`,
       );
@@ -129,14 +142,15 @@ export function createSender(endpoint: string): Sender {
 
   const sender: Sender = {
     dropped: 0,
-    add(traceId, json) {
+    add(trace, json) {
       if (
         json.length > MAX_MESSAGE ||
-        queue.push([traceId, json]) > MAX_QUEUE && queue.shift()
+        queue.push([trace, json]) > MAX_QUEUE && queue.shift()
       ) sender.dropped++;
       schedule(BATCH_DELAY);
     },
-    confirm() {
+    confirm(trace) {
+      trace.isConfirmed = true;
       maxWait ||= MAX_FIRST_WAIT;
       // The server responds.
       if (maxWait === MAX_WAIT) wait = MIN_WAIT;

@@ -13,7 +13,7 @@ export interface ClientSpanOptions {
 interface ClientSpanRecord {
   readonly id: string;
   readonly parentId: string | null;
-  readonly name: string;
+  name: string;
   readonly layer: Layer;
   status: "ok" | "error";
   readonly startTime: number;
@@ -22,13 +22,19 @@ interface ClientSpanRecord {
   readonly events: unknown[];
 }
 
-/** Called with the record of an ended span, as JSON. */
-export type TakeSpan = (traceId: string, json: string) => void;
+/** The trace of a span. */
+export interface SpanTrace {
+  /** 32 lower-case hex digits. */
+  readonly id: string;
+  /** Called when a span starts. */
+  opened(): void;
+  /** Called when a span ends, with its record as JSON. */
+  ended(json: string, endTime: number): void;
+}
 
-// The server rejects anything larger. It cuts names, keys and the attributes of
-// events further.
+// The server cuts names, keys, and the number of attributes further.
 const MAX_LENGTH = 4096;
-const MAX_ENTRIES = 64;
+const MAX_EVENTS = 64;
 
 /**
  * A running span of the browser, from a {@linkcode ClientTracer} or from
@@ -47,23 +53,22 @@ const MAX_ENTRIES = 64;
  */
 export class ClientSpan {
   /** 16 lower-case hex digits. */
-  readonly id: string = randomId(8);
+  readonly id: string = randomId(1);
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  readonly #take: TakeSpan | undefined;
+  readonly #trace: SpanTrace;
   readonly #record: ClientSpanRecord;
 
   /** @internal Creates an open span. */
   constructor(
-    take: TakeSpan | undefined,
-    traceId: string,
+    trace: SpanTrace,
     parentId: string | null,
     name: string,
     layer: Layer = "custom",
     options: ClientSpanOptions = {},
   ) {
-    this.#take = take;
-    this.traceId = traceId;
+    this.#trace = trace;
+    this.traceId = trace.id;
     this.#record = {
       id: this.id,
       parentId,
@@ -74,18 +79,12 @@ export class ClientSpan {
       attributes: keep({}, options.attributes),
       events: [],
     };
+    trace.opened();
   }
 
   /** Opens a span below this one. */
   child(name: string, layer?: Layer, options?: ClientSpanOptions): ClientSpan {
-    return new ClientSpan(
-      this.#take,
-      this.traceId,
-      this.id,
-      name,
-      layer,
-      options,
-    );
+    return new ClientSpan(this.#trace, this.id, name, layer, options);
   }
 
   /** Sets an attribute. The last value stays. */
@@ -96,7 +95,7 @@ export class ClientSpan {
   /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void {
     const { events } = this.#record;
-    if (events.length < MAX_ENTRIES) {
+    if (events.length < MAX_EVENTS) {
       events.push({
         name: clip(name),
         time: now(),
@@ -119,6 +118,16 @@ export class ClientSpan {
     }
   }
 
+  /** @internal Replaces the name. */
+  rename(name: string): void {
+    this.#record.name = clip(name);
+  }
+
+  /** @internal Sends the span before its end. */
+  announce(): void {
+    this.#send(this.#record.startTime, { "app.open": true });
+  }
+
   /**
    * Ends the span. Every later call on it does nothing.
    *
@@ -127,22 +136,28 @@ export class ClientSpan {
   end(endTime: number = now()): void {
     if (!this.#record.endTime) {
       this.#record.endTime = endTime;
-      this.#take?.(this.traceId, JSON.stringify(this.#record));
+      this.#send(endTime);
     }
+  }
+
+  #send(endTime: number, more?: Attributes): void {
+    const record = this.#record;
+    const attributes = { ...record.attributes, ...more };
+    this.#trace.ended(
+      JSON.stringify({ ...record, endTime, attributes }),
+      endTime,
+    );
   }
 }
 
-/** Adds the defined attributes to `values`, up to the limit. */
+/** Adds the defined attributes to `values`. */
 function keep(
   values: Record<string, AttributeValue>,
   attributes: Attributes = {},
 ): Record<string, AttributeValue> {
   for (const key in attributes) {
     const value = attributes[key];
-    if (
-      value !== undefined &&
-      (key in values || Object.keys(values).length < MAX_ENTRIES)
-    ) {
+    if (value !== undefined) {
       // Untyped code may pass anything, and JSON has no bigint.
       values[key] = typeof value === "number" || typeof value === "boolean"
         ? value

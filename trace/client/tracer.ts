@@ -1,10 +1,24 @@
 import type { Layer } from "../types.ts";
 import type { BrowserDocument } from "./browser.ts";
-import { randomId } from "./clock.ts";
+import { now } from "./clock.ts";
 import { patchFetch } from "./fetch.ts";
+import { watchTimeline } from "./observe.ts";
 import { findPageTrace, recordPageLoad } from "./page_load.ts";
+import { createRequests } from "./requests.ts";
+import { recordResources } from "./resources.ts";
+import {
+  type ClientTrace,
+  createRoots,
+  createTrace,
+  openSpan,
+  type Root,
+  type Roots,
+} from "./roots.ts";
 import { createSender, type Sender } from "./sender.ts";
-import { ClientSpan, type ClientSpanOptions, type TakeSpan } from "./span.ts";
+import type { ClientSpan, ClientSpanOptions } from "./span.ts";
+import { followUser } from "./user.ts";
+import { recordVitals } from "./vitals.ts";
+import { patchXHR } from "./xhr.ts";
 
 declare const document: BrowserDocument;
 
@@ -25,10 +39,10 @@ export interface ClientTracingOptions {
 
 /** Records spans in a browser and sends them to the server. */
 export class ClientTracer {
-  #traceId: string = randomId(16);
-  #take: TakeSpan | undefined;
+  readonly #end = new AbortController();
+  #roots: Roots | undefined;
+  #isTraced = false;
   #sender: Sender | undefined;
-  #restoreFetch: (() => void) | undefined;
 
   /**
    * Starts recording in a page. Outside a page, it records nothing. Call
@@ -45,23 +59,35 @@ export class ClientTracer {
       );
     }
     if (typeof document === "undefined") return;
-    const sender = createSender(new URL(endpoint, location.origin).href);
-    const traceId = findPageTrace();
-    this.#sender = sender;
-    this.#restoreFetch = patchFetch(
-      [location.origin, ...trustedOrigins],
-      sender,
-    );
+    const url = new URL(endpoint, location.origin).href;
+    const sender = this.#sender = createSender(url);
+    const roots = this.#roots = createRoots(sender);
+    const { signal } = this.#end;
+    const [observe, drain] = watchTimeline(signal);
+    const [id, link] = findPageTrace();
+    const trace = createTrace(sender, id);
+    if (id) sender.confirm(trace);
+    this.#isTraced = !!id;
+    const page = roots.begin("load", "page:load", now(0), link, trace);
+    recordPageLoad(page);
+    const recordChanges = recordVitals(observe, page);
+    followUser(roots, !!id, signal);
+    const origins = [location.origin, ...trustedOrigins];
+    const requests = createRequests(origins, sender, roots);
+    patchFetch(requests, signal);
+    patchXHR(requests, signal);
+    recordResources(observe, roots, sender, requests, url);
+    const leave = () => {
+      drain();
+      recordChanges();
+      roots.finish();
+      sender.flush();
+    };
+    addEventListener("pagehide", leave, { signal });
     // On a phone, this may be the last event of the page.
-    for (const type of ["pagehide", "visibilitychange"]) {
-      addEventListener(type, sender.flush);
-    }
-    if (traceId) {
-      this.#traceId = traceId;
-      this.#take = sender.add;
-      sender.confirm();
-      recordPageLoad(this);
-    }
+    addEventListener("visibilitychange", () => {
+      if (document.hidden) leave();
+    }, { signal });
   }
 
   /** The number of spans that were dropped because too many were waiting. */
@@ -70,27 +96,25 @@ export class ClientTracer {
   }
 
   /**
-   * Opens a span in the trace of the page. It is recorded when it ends, and
-   * only if the page's request was traced.
+   * Opens a span below the page load, navigation or interaction that is active.
+   * Otherwise the span has a trace of its own. It is recorded when it ends, and
+   * only if the server traces.
    *
    * @param name The name, such as `hydrate:Search`.
    * @param layer The part of the application. Default: `custom`.
-   * @param options The start, the parent and the first attributes.
+   * @param options The start and the first attributes.
    */
   startSpan(
     name: string,
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    // The default parent is the span of the page's request.
-    return new ClientSpan(
-      this.#take,
-      this.#traceId,
-      null,
-      name,
-      layer,
-      options,
-    );
+    let trace: ClientTrace | undefined = this.#roots?.at();
+    if (!trace) {
+      trace = createTrace(this.#sender);
+      trace.isConfirmed = this.#isTraced;
+    }
+    return openSpan(trace, name, layer, options);
   }
 
   /**
@@ -125,11 +149,12 @@ export class ClientTracer {
   }
 
   /**
-   * Restores the page's own `fetch`, sends the remaining spans, and
+   * Restores the functions of the browser, sends the remaining spans, and
    * disconnects. Nothing is recorded after that.
    */
   close(): void {
-    this.#restoreFetch?.();
+    this.#end.abort();
+    this.#roots?.finish();
     this.#sender?.close();
   }
 }

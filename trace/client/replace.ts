@@ -1,0 +1,21 @@
+/**
+ * Replaces a function of the browser.
+ *
+ * @param owner The object that has the function.
+ * @param name The function's name.
+ * @param replacement The replacement.
+ * @param signal Restores the browser's own function.
+ */
+export function replace<T, K extends keyof T>(
+  owner: T,
+  name: K,
+  replacement: T[K],
+  signal: AbortSignal,
+): void {
+  const native = owner[name];
+  owner[name] = replacement;
+  signal.addEventListener("abort", () => {
+    // Other code may have wrapped it in the meantime.
+    if (owner[name] === replacement) owner[name] = native;
+  });
+}
