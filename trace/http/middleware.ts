@@ -33,9 +33,9 @@ import { keepTracestate, parseTraceparent } from "./trace_context.ts";
  * The kit's apps and adapters move it there.
  *
  * It continues the trace of a valid `traceparent` header. The response has the
- * trace id in `X-App-Trace-Id` and its duration in `Server-Timing`. For an HTML
- * page, `Server-Timing` also names the trace to the page's script. A response
- * for shared caches gets neither header.
+ * trace id in `X-App-Trace-Id` and its duration in `Server-Timing`. For pages and
+ * their resources, `Server-Timing` also names the trace to the page's script. A
+ * response for shared caches gets neither header, except under the dev command.
  *
  * The trace ends when the response has been sent, including its body, if the
  * host has `info.completed`, as `Deno.serve` does.
@@ -208,8 +208,9 @@ function finish(
   scope: RequestScope,
   info: ConnectionInfo | undefined,
 ): Response {
+  const request = scope.tracedRequest as Request | undefined;
   // The app's own tracing has excluded the request.
-  if (scope.tracedRequest === undefined) return response;
+  if (request === undefined) return response;
   const { status } = response;
   span.setAttribute("http.response.status_code", status);
   if (status >= 500) {
@@ -229,7 +230,7 @@ function finish(
   };
   try {
     const type = response.headers.get("content-type");
-    response = withTraceHeaders(response, type, span);
+    response = withTraceHeaders(response, type, span, request);
     const completed = info?.completed;
     // A response without a type is a stream or raw bytes. Deno's `completed`
     // doesn't reveal whether the client left early.

@@ -11,19 +11,30 @@ import {
   withoutTraceHeaders,
 } from "../../core/http/trace_headers.ts";
 import { type RequestScope, runInScope } from "../../core/request_scope.ts";
+import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import type { Span } from "../types.ts";
 import { formatTraceparent } from "./trace_context.ts";
 
+/** The part of a request that tracing reads. */
+type RequestHeaders = Pick<Request, "headers">;
+
 /**
  * Returns the response with trace headers, which are set in place if possible.
+ *
+ * @param type The response's `Content-Type`.
+ * @param request Its request.
  */
 export function withTraceHeaders(
   response: Response,
   type: string | null,
   span: Span,
+  request: RequestHeaders,
 ): Response {
-  // A shared cache would send one visitor's trace to all others.
-  if (isShared(response.headers)) return withoutTraceHeaders(response);
+  // A shared cache would send one visitor's trace to all others. The dev command
+  // has no cache in front.
+  if (isShared(response.headers) && !isDevCommand()) {
+    return withoutTraceHeaders(response);
+  }
   const known = response.headers.has(TRACE_ID);
   try {
     response.headers.set(TRACE_ID, span.traceId);
@@ -35,19 +46,30 @@ export function withTraceHeaders(
   // The response already has the headers, for example because a handler keeps
   // it.
   if (known) dropTraceTiming(response.headers);
-  response.headers.append("server-timing", timingOf(type, span));
+  const total = totalOf(span.elapsed());
+  response.headers.append(
+    "server-timing",
+    needsLink(type, request)
+      ? `trace;desc=${formatTraceparent(span)}, ${total}`
+      : total,
+  );
   return response;
 }
 
+/** Types that pages receive through `fetch`, as a rule. */
+const DATA_TYPES = /^(application\/json|text\/plain)/i;
+
 /**
- * Returns the entries of `Server-Timing`. For HTML they name the trace too: a
- * page's script can read them, unlike other headers of its page.
+ * Whether `Server-Timing` must name the trace. Pages read it for documents and
+ * resources, which can't send `traceparent`.
  */
-function timingOf(type: string | null, span: Span): string {
-  const total = totalOf(span.elapsed());
-  return type?.startsWith("text/html")
-    ? `trace;desc=${formatTraceparent(span)}, ${total}`
-    : total;
+function needsLink(type: string | null, { headers }: RequestHeaders): boolean {
+  const isData = type === null || DATA_TYPES.test(type);
+  // Only browsers send this header. Reading it costs less than the entry.
+  if (isData && !headers.has("sec-fetch-mode")) return false;
+  // A proxy may trace the requests for documents.
+  return !headers.has("traceparent") ||
+    !isData && headers.get("sec-fetch-mode") === "navigate";
 }
 
 /** The entries for 0.000 to 0.999 ms, created on demand. */
