@@ -1,7 +1,12 @@
 /** Calls in the trace tree of the terminal. */
 
 import { assertEquals } from "@std/assert";
-import { createRouter, procedure, RPCError } from "@quartet/kit/rpc";
+import {
+  createChannel,
+  createRouter,
+  procedure,
+  RPCError,
+} from "@quartet/kit/rpc";
 import {
   createCLIReporter,
   createTracer,
@@ -14,7 +19,7 @@ const refuse = () => {
   throw new RPCError("CONFLICT", "Changed by somebody", 409);
 };
 
-Deno.test("The terminal shows the codes of refused calls", async () => {
+Deno.test("The terminal shows the codes of refused calls, and how a subscription ended", async () => {
   const tracer = createTracer();
   let text = "";
   using _reporter = createCLIReporter(tracer, {
@@ -22,6 +27,7 @@ Deno.test("The terminal shows the codes of refused calls", async () => {
     color: false,
     width: 100,
   });
+  const messages = createChannel();
   const router = createRouter({
     add: procedure.query(z.number(), () => "added"),
     conflict: procedure.query(refuse),
@@ -29,6 +35,7 @@ Deno.test("The terminal shows the codes of refused calls", async () => {
       yield await Promise.resolve(1);
       refuse();
     }),
+    waiting: procedure.subscription(({ signal }) => messages.subscribe(signal)),
   });
   const trace = tracePlugin(tracer, { authorize: () => true });
   await using server = await serveRouter(router, {}, { trace });
@@ -48,4 +55,9 @@ Deno.test("The terminal shows the codes of refused calls", async () => {
     client.send(subscribe("a", "changes"));
     await client.take(2);
   }, "rpc:changes CONFLICT\n");
+  await printed(async () => {
+    client.send(subscribe("b", "waiting"));
+    await client.settle();
+    client.send({ type: "unsubscribe", id: "b" });
+  }, "rpc:waiting unsubscribed\n");
 });

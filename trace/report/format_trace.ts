@@ -109,7 +109,13 @@ function rootLine(
   { paint, slow, width }: TraceFormat,
 ): string {
   const { method, pathname, statusCode } = trace.metadata;
-  const duration = paintDuration(trace.duration, slow, paint);
+  // A subscription isn't slow because it runs for long.
+  const isLong = root.attributes["app.detached"] === true;
+  const duration = paintDuration(
+    trace.duration,
+    isLong ? Infinity : slow,
+    paint,
+  );
   const status = statusCode === undefined
     ? ""
     : paint(statusStyle(statusCode), String(statusCode));
@@ -117,7 +123,7 @@ function rootLine(
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
-  const refusal = refusalOf(root) ?? "";
+  const refusal = refusalOf(root) ?? endOf(root) ?? "";
   const title = truncate(
     printable(
       method !== undefined && pathname !== undefined
@@ -173,6 +179,12 @@ function refusalOf(span: SpanData): string | undefined {
   return code === undefined || span.status !== "ok"
     ? undefined
     : printable(code);
+}
+
+/** Returns how a subscription ended. */
+function endOf(span: SpanData): string | undefined {
+  const end = attributeText(span, "app.rpc.end");
+  return end === undefined ? undefined : printable(end);
 }
 
 /**

@@ -303,6 +303,20 @@ const HOSTILE = [
   "lone\ud800",
 ];
 
+Deno.test("A long subscription doesn't count as slow", () => {
+  const text = printed((tracer, clock) => {
+    const root = tracer.startTrace("rpc:news", "rpc", {
+      attributes: { "app.detached": true, "app.rpc.end": "socket_closed" },
+    });
+    clock.advance(60_000);
+    root.end();
+  }, { color: true });
+  assertEquals(
+    text,
+    "\x1b[1mrpc:news\x1b[22m \x1b[2m60.00s\x1b[22m socket_closed\n",
+  );
+});
+
 Deno.test("No text from clients or span names reaches the terminal unescaped", () => {
   for (const evil of HOSTILE) {
     const text = printed((tracer) => {
