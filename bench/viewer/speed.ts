@@ -285,7 +285,7 @@ async function measureLive(
       });
       const burst = await taskTime(page, session, async () => {
         for (let i = 0; i < batch; i++) recordRequest(tracer);
-        const newest = tracer.getTraces().at(-1)!.rootSpanId;
+        const newest = tracer.getTraces().at(-1)!.id;
         await page.locator(`#trace-list [data-row="${newest}"]`).waitFor();
       });
       if (turn < 0) continue;

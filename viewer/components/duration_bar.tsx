@@ -6,51 +6,36 @@
  */
 
 import { computed } from "@preact/signals";
-import {
-  barLength,
-  type DurationScale,
-  scaleOf,
-} from "../model/duration_scale.ts";
+import { barLength, scaleEnd } from "../model/duration_scale.ts";
 import { formatDuration, formatShare } from "../model/format.ts";
-import { sumOf } from "../model/numbers.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
 import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import * as listing from "../state/listing.ts";
 import { timeText } from "./controls.tsx";
 import { type Column, column } from "./grid.tsx";
 
-/** The scale as text, so that an equal one draws nothing again. */
-const scaleText = computed(() => {
-  const { from, to } = scaleOf(
-    listing.shown.value.values().map(({ duration }) => duration),
-  );
-  return `${from} ${to}`;
-});
-
-/** The common scale of the listed traces. */
-export const scale = computed((): DurationScale => {
-  const [from = 0, to = 1] = scaleText.value.split(" ").map(Number);
-  return { from, to };
-});
+/** The end of the common scale of the listed traces, in milliseconds. */
+export const scale = computed(() =>
+  scaleEnd(mostOf(listing.shown.value, ({ duration }) => duration))
+);
 
 /** Returns the column of the bars. */
-export function barColumn(scale: DurationScale): Column<TraceEntry> {
-  const [from, to] = [scale.from, scale.to].map((power) =>
-    formatDuration(10 ** power).replace(/\.0+/, "")
-  );
+export function barColumn(end: number): Column<TraceEntry> {
+  const text = formatDuration(end).replace(/\.0+ /, " ");
   return column(
     "layers",
-    `${from} to ${to}, log`,
-    (entry) => <DurationBar entry={entry} scale={scale} />,
+    `0 to ${text}`,
+    (entry) => <DurationBar entry={entry} end={end} />,
     {
       fixed: true,
-      hint: `Length: duration, on a logarithmic scale from ${from} to ${to}. ` +
+      hint: `Length: duration from 0 to ${text}, on a square root scale. ` +
         "Colours: shares of the layers' self time",
     },
   );
 }
 
 function DurationBar(
-  { entry, scale }: { entry: TraceEntry; scale: DurationScale },
+  { entry, end }: { entry: TraceEntry; end: number },
 ) {
   const { pending, layers, duration } = entry;
   const total = sumOf(layers, ([, time]) => time);
@@ -75,7 +60,7 @@ function DurationBar(
       title={text}
       style={{
         backgroundImage: `linear-gradient(90deg, ${stops.join(", ")})`,
-        width: `${barLength(duration, scale) * 100}%`,
+        width: `${barLength(duration, end) * 100}%`,
       }}
     />
   );

@@ -23,12 +23,19 @@ import { pathCell } from "./path_cell.tsx";
 
 const ROW_HEIGHT = 28;
 
+/** Kinds with another text in the list, where there is little room. */
+const KIND_TEXTS: Readonly<Record<string, string>> = {
+  "page load": "page",
+  navigation: "navigate",
+};
+
 /** The columns of the list. A new list draws all cells again. */
 const traceColumns = computed((): Column<TraceEntry>[] => [
   column("startTime", `Time ${zoneText()}`, (entry) => (
     clockText(entry.startTime)
   ), { title: ({ startTime }) => momentText(startTime) }),
-  column("kind", "Kind", ({ kind }) => cutText(kind, 20), {
+  column("kind", "Kind", ({ kind }) => KIND_TEXTS[kind] ?? cutText(kind, 20), {
+    title: ({ kind }) => cutText(kind, 20),
     hint: "Page load, navigation, click, submit, key, method of a request, job",
   }),
   column("path", "Path", pathCell(listing.filters.value), {

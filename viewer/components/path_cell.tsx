@@ -7,7 +7,7 @@
 import type { ComponentChildren } from "preact";
 import { type Filters, matchedRequest } from "../model/filters.ts";
 import { formatCount, formatPlural } from "../model/format.ts";
-import { isAction, type TraceEntry } from "../model/summary.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as evidence from "../state/evidence.ts";
 import { runningKeys } from "../state/listing.ts";
@@ -27,14 +27,14 @@ export function pathCell(filters: Filters) {
 
 /** Returns the text after the path: the matched request, or what it is. */
 function noteOf(entry: TraceEntry, filters: Filters): string {
-  const { route, path, name, requests } = entry;
+  const { kind, route, path, name, requests } = entry;
   const found = matchedRequest(entry, filters);
   if (found !== undefined) {
     const { method, path, statusCode } = found;
     return cutText(`→ ${method} ${path} ${statusCode || ""}`, 200);
   }
   const notes = [
-    entry.kind !== "page load" && isAction(entry) && name !== path && name,
+    ["click", "submit", "key"].includes(kind) && name,
     route !== path && route,
     requests.length > 0 && formatPlural(requests.length, "request"),
   ];

@@ -1,42 +1,24 @@
 /**
- * The common scale of the duration bars in the list. It is logarithmic, because
- * a page load takes a thousand times as long as a cached request.
+ * The common scale of the duration bars in the list. Lengths are square roots:
+ * a slow trace stands out, and a cached request still has a bar.
  *
  * @module
  */
 
 import { clamp } from "./numbers.ts";
 
-/** A scale, from one power of ten milliseconds to another. */
-export interface DurationScale {
-  /** The exponent of the shortest duration. */
-  readonly from: number;
-  /** The exponent of the longest duration. */
-  readonly to: number;
-}
-
-/** The most powers of ten that a scale has. Shorter bars look equal. */
-const MAX_DECADES = 5;
-
-/** Returns the scale for durations in milliseconds. */
-export function scaleOf(durations: Iterable<number>): DurationScale {
-  let least = Infinity;
-  let most = 0;
-  for (const duration of durations) {
-    if (duration > 0) least = Math.min(least, duration);
-    most = Math.max(most, duration);
-  }
-  if (most === 0) return { from: 0, to: 1 };
-  const to = Math.ceil(Math.log10(most));
-  const from = Math.min(Math.floor(Math.log10(least)), to - 1);
-  return { from: Math.max(from, to - MAX_DECADES), to };
+/**
+ * Returns the end of the scale for durations up to `longest`, in milliseconds:
+ * 1, 2 or 5 times a power of ten, so that it rarely changes.
+ */
+export function scaleEnd(longest: number): number {
+  if (!(longest > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(longest));
+  const step = [1, 2, 5].find((step) => step * power >= longest) ?? 10;
+  return step * power;
 }
 
 /** Returns the length of a bar, from 0 to 1. Each duration above 0 has one. */
-export function barLength(
-  duration: number,
-  { from, to }: DurationScale,
-): number {
-  if (!(duration > 0)) return 0;
-  return clamp((Math.log10(duration) - from) / (to - from), 0.02, 1);
+export function barLength(duration: number, end: number): number {
+  return duration > 0 ? clamp(Math.sqrt(duration / end), 0.01, 1) : 0;
 }
