@@ -2,6 +2,7 @@ import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
 import { dismiss, notices } from "../state/notices.ts";
 import { wantedTrace } from "../state/opened.ts";
+import { isShown } from "../state/route_spans.ts";
 import { listHidden } from "../state/selection.ts";
 import { sizeStyle } from "../state/sizes.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
@@ -11,12 +12,14 @@ import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
 import { RouteTable, TraceList } from "./lists.tsx";
 import { Splitter } from "./splitter.tsx";
+import { RoutePane } from "./route_pane.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TracePane } from "./trace_pane.tsx";
 
 /** The page. */
 export function App() {
-  const open = wantedTrace.value !== "";
+  const route = isShown();
+  const open = wantedTrace.value !== "" || route;
   const nothing = entries.value.length === 0 && pending.value.length === 0;
   return (
     <div
@@ -38,7 +41,7 @@ export function App() {
                 {listTab.value === "routes" ? <RouteTable /> : <TraceList />}
               </section>
               {open && <Splitter pane="list" />}
-              {open && <TracePane />}
+              {route ? <RoutePane /> : open && <TracePane />}
             </main>
           </>
         )}

@@ -13,6 +13,8 @@ import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
+import { openSlowest } from "../state/evidence.ts";
+import { openRouteSpans } from "../state/route_spans.ts";
 import * as selection from "../state/selection.ts";
 import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";
@@ -20,6 +22,7 @@ import { Chip, classes, Status, timeText } from "./controls.tsx";
 import { barColumn, scale } from "./duration_bar.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 import { pathCell } from "./path_cell.tsx";
+import { RowButton } from "./row_button.tsx";
 
 const ROW_HEIGHT = 28;
 
@@ -131,7 +134,29 @@ const ROUTE_COLUMNS: readonly Column<RouteStats>[] = [
   column("errorRate", "Errors", ({ errorRate }) => formatShare(errorRate), {
     look: ({ errorRate }) => errorRate > 0 ? "bad" : "",
   }),
+  column("compare", "Compare", RouteActions, { fixed: true }),
 ];
+
+function RouteActions({ key: route }: RouteStats) {
+  return (
+    <>
+      <RowButton
+        row={route}
+        hint="The spans of this route, alone or beside another route"
+        onClick={() => openRouteSpans(route)}
+      >
+        Spans
+      </RowButton>
+      <RowButton
+        row={route}
+        hint="Compare the slowest trace with the one of median duration"
+        onClick={() => openSlowest(route)}
+      >
+        Slowest
+      </RowButton>
+    </>
+  );
+}
 
 /** The longest p95 of all routes. */
 const longest = computed(() =>

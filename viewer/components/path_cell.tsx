@@ -4,15 +4,13 @@
  * @module
  */
 
-import type { ComponentChildren } from "preact";
 import { type Filters, matchedRequest } from "../model/filters.ts";
 import { formatCount, formatPlural } from "../model/format.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as evidence from "../state/evidence.ts";
 import { runningKeys } from "../state/listing.ts";
-import { cursorKey } from "../state/selection.ts";
-import { Chip } from "./controls.tsx";
+import { RowButton } from "./row_button.tsx";
 
 /** Returns a function that draws the path of a trace. */
 export function pathCell(filters: Filters) {
@@ -42,67 +40,41 @@ function noteOf(entry: TraceEntry, filters: Filters): string {
 }
 
 function Badges({ entry }: { entry: TraceEntry }) {
-  const { errorCount, repeats } = entry;
+  const { key, errorCount, repeats } = entry;
   const slow = evidence.slowness(entry);
   const isRunning = entry.running || entry.pending ||
-    runningKeys.value.has(entry.key);
+    runningKeys.value.has(key);
   return (
     <>
       {errorCount > 0 && (
-        <Badge
-          entry={entry}
-          look="bad"
+        <RowButton
+          row={key}
+          class="badge bad"
           hint="Go to the span that threw"
-          onOpen={evidence.openError}
+          onClick={() => evidence.openError(entry)}
         >
           {formatPlural(errorCount, "error")}
-        </Badge>
+        </RowButton>
       )}
       {repeats > 0 && (
-        <Badge
-          entry={entry}
+        <RowButton
+          row={key}
           hint="A query that repeats. Go to the sums of repeated work"
-          onOpen={evidence.openRepeats}
+          onClick={() => evidence.openRepeats(entry)}
         >
           {formatCount(repeats)}× query
-        </Badge>
+        </RowButton>
       )}
       {slow !== undefined && (
-        <Badge
-          entry={entry}
+        <RowButton
+          row={key}
           hint={slow}
-          onOpen={evidence.openSlow}
+          onClick={() => evidence.openSlow(entry)}
         >
           slow
-        </Badge>
+        </RowButton>
       )}
       {isRunning && <span class="badge">running</span>}
     </>
-  );
-}
-
-interface BadgeProps {
-  readonly entry: TraceEntry;
-  readonly look?: string;
-  readonly hint: string;
-  readonly onOpen: (entry: TraceEntry) => void;
-  readonly children: ComponentChildren;
-}
-
-/** A finding of a trace. A click opens the trace there. */
-function Badge({ entry, look = "", hint, onOpen, children }: BadgeProps) {
-  return (
-    <Chip
-      class={`badge ${look}`}
-      title={hint}
-      // Tab reaches those of the current row.
-      tabIndex={cursorKey.value === entry.key ? 0 : -1}
-      onClick={(event) => {
-        event.stopPropagation();
-        onOpen(entry);
-      }}
-    >
-      {children}
-    </Chip>
   );
 }

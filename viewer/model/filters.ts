@@ -81,11 +81,11 @@ export function matchedRequest(
 
 /** Returns the kind and route of a trace or request as one text. */
 export function routeKey(one: Filtered): string {
-  const route = one.route === "" ? one.path : one.route;
-  if (!("kind" in one)) return `${one.method} ${route}`;
+  const { path, route } = one;
+  if (!("kind" in one)) return requestKey(one.method, path, route);
   switch (one.kind) {
     case "page load":
-      return `page ${route}`;
+      return requestKey("page", path, route);
     case "click":
     case "submit":
     case "key":
@@ -93,6 +93,15 @@ export function routeKey(one: Filtered): string {
       // The name includes what was clicked on.
       return one.name;
     default:
-      return `${one.kind} ${route}`;
+      return requestKey(one.kind, path, route);
   }
+}
+
+/** Returns the method, and the route or else the path, as one text. */
+export function requestKey(
+  method: string,
+  path: string,
+  route: string,
+): string {
+  return `${method} ${route === "" ? path : route}`;
 }

@@ -85,8 +85,8 @@ export interface SpanTimes extends Times {
 export interface SpanHistory {
   /** The number of traces. */
   readonly traceCount: number;
-  /** Adds the spans of a trace. */
-  add(trace: SerializedTrace): void;
+  /** Adds the spans of a trace, or some of them. */
+  add(trace: Pick<SerializedTrace, "spans">): void;
   /** Returns the spans with the name and layer of a span. */
   timesOf(span: Pick<SpanData, "layer" | "name">): SpanTimes;
   /** Returns all of them. */

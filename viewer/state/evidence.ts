@@ -9,7 +9,7 @@ import { slowestRow } from "../model/compare.ts";
 import { routeKey } from "../model/filters.ts";
 import { formatDuration } from "../model/format.ts";
 import { slowLimits } from "../model/history.ts";
-import { runsByRoute } from "../model/listing.ts";
+import { type Run, runsByRoute } from "../model/listing.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { wantedCompare } from "./opened.ts";
 import { comparison, sortedWork } from "./rows.ts";
@@ -61,21 +61,33 @@ export function openRepeats({ key }: TraceEntry): void {
 
 /** Compares a slow trace with the one whose duration is its route's median. */
 export function openSlow(entry: TraceEntry): void {
-  const runs = runsByRoute(entries.value).get(routeKey(entry)) ?? [];
-  const others = runs.filter((run) => run.entry !== entry)
-    .sort((a, b) => a.duration - b.duration);
-  const median = others[(others.length - 1) >> 1];
-  if (median === undefined) open(entry.key);
-  else compare(median.entry, entry);
+  const others = runsOf(routeKey(entry)).filter((run) => run.entry !== entry);
+  compare(others[(others.length - 1) >> 1]?.entry, entry);
+}
+
+/** Compares the slowest trace of a route with the one of median duration. */
+export function openSlowest(key: string): void {
+  const runs = runsOf(key);
+  const slowest = runs.at(-1)?.entry;
+  const median = runs[(runs.length - 1) >> 1]?.entry;
+  if (slowest !== undefined) compare(median, slowest);
+}
+
+/** Returns the runs of a route, the shortest first. */
+function runsOf(key: string): Run[] {
+  const runs = runsByRoute(entries.value).get(key) ?? [];
+  return runs.toSorted((a, b) => a.duration - b.duration);
 }
 
 /** Compares two traces, and selects the span with the largest difference. */
-export function compare(before: TraceEntry, after: TraceEntry): void {
+function compare(before: TraceEntry | undefined, after: TraceEntry): void {
+  if (before === undefined || before === after) return open(after.key);
   batch(() => {
     open(before.key);
     wantedCompare.value = after.key;
     const row = slowestRow(comparison.value?.rows ?? []);
     if (row !== undefined) selection.selectedRow.value = row.id;
+    selection.cursorKey.value = after.key;
   });
 }
 

@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+import { cursorKey } from "../state/selection.ts";
+import { Chip } from "./controls.tsx";
+
+interface RowButtonProps {
+  /** The key of its row. Tab reaches the buttons of the current row. */
+  readonly row: string;
+  readonly class?: string;
+  readonly hint: string;
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A button in a row of a list. The row doesn't see the click. */
+export function RowButton({ row, hint, onClick, ...props }: RowButtonProps) {
+  return (
+    <Chip
+      class="badge"
+      {...props}
+      title={hint}
+      tabIndex={cursorKey.value === row ? 0 : -1}
+      onClick={(event) => {
+        event.stopPropagation();
+        onClick();
+      }}
+    />
+  );
+}

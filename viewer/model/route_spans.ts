@@ -1,0 +1,101 @@
+/**
+ * The spans of a route, summed up over its traces, beside those of another one.
+ *
+ * @module
+ */
+
+import { methodOf } from "../../trace/export/attributes.ts";
+import { metadataOf } from "../../trace/export/semantics.ts";
+import { pathWithProcedure } from "../../trace/export/trace_findings.ts";
+import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { requestKey } from "./filters.ts";
+import type { SpanHistory, SpanTimes } from "./history.ts";
+import { percentile } from "./numbers.ts";
+
+/** The spans with one name and layer, in the runs of a route. */
+export interface SpanStats {
+  /** How many there are in a run, on average. */
+  readonly perRun: number;
+  /** The median of their durations, in milliseconds. */
+  readonly p50: number;
+  /** The 95th percentile of their durations. */
+  readonly p95: number;
+  /** The median of their self times. */
+  readonly self: number;
+}
+
+/** The spans with one name and layer, in two routes. */
+export interface SpanRow {
+  /** The layer. */
+  readonly layer: SpanData["layer"];
+  /** The name. */
+  readonly name: string;
+  /** Those of the first route. */
+  readonly a: SpanStats | undefined;
+  /** Those of the second route. */
+  readonly b: SpanStats | undefined;
+}
+
+/**
+ * Returns the spans of a run of a route: those of its request, or all if it
+ * isn't the route of a request.
+ *
+ * @param key The route, as `routeKey()` returns it.
+ */
+export function spansOfRoute(trace: SerializedTrace, key: string): SpanData[] {
+  const { spans } = trace;
+  const kept = new Set(spans.filter((span) => keyOf(span) === key));
+  if (kept.size === 0) return [...spans];
+  const ids = new Set(Array.from(kept, ({ id }) => id));
+  const children = Map.groupBy(spans, ({ parentId }) => parentId);
+  // Grows while it is walked.
+  for (const id of ids) {
+    for (const child of children.get(id) ?? []) {
+      kept.add(child);
+      ids.add(child.id);
+    }
+  }
+  return [...kept];
+}
+
+function keyOf(span: SpanData): string | undefined {
+  if (span.layer !== "request" || methodOf(span) === undefined) {
+    return undefined;
+  }
+  const { method = "", pathname = span.name, routePattern: route = "" } =
+    metadataOf(span);
+  return requestKey(method, pathWithProcedure(pathname, route), route);
+}
+
+/** Lists the spans of one or two routes, those with the most self time first. */
+export function compareRoutes(
+  a: SpanHistory,
+  b: SpanHistory | undefined,
+): SpanRow[] {
+  const rows = new Map<string, SpanRow>();
+  const sides = { a, ...(b && { b }) };
+  for (const [side, history] of Object.entries(sides)) {
+    for (const times of history.all()) {
+      const { layer, name } = times;
+      const key = `${layer}\n${name}`;
+      const row = rows.get(key) ?? { layer, name, a: undefined, b: undefined };
+      const stats = statsOf(times, history.traceCount);
+      rows.set(key, { ...row, [side]: stats });
+    }
+  }
+  return [...rows.values()].sort((x, y) => weightOf(y) - weightOf(x));
+}
+
+function statsOf({ durations, self, count }: SpanTimes, runs: number) {
+  return {
+    perRun: count / runs,
+    p50: percentile(durations, 50),
+    p95: percentile(durations, 95),
+    self: percentile(self, 50),
+  };
+}
+
+function weightOf({ a, b }: SpanRow): number {
+  const weights = [a, b].map((side) => side ? side.perRun * side.self : 0);
+  return Math.max(...weights);
+}

@@ -1,0 +1,110 @@
+/**
+ * The open route, its spans, and those of a route to compare it with.
+ *
+ * @module
+ */
+
+import { batch, computed, effect, signal } from "@preact/signals";
+import { type SpanHistory, spanHistory } from "../model/history.ts";
+import { type Run, runsByRoute } from "../model/listing.ts";
+import {
+  compareRoutes,
+  type SpanRow,
+  spansOfRoute,
+} from "../model/route_spans.ts";
+import { listTab, shown } from "./listing.ts";
+import { wantedTrace } from "./opened.ts";
+import { readInSlices } from "./slices.ts";
+import { keepInUrl } from "./url_keys.ts";
+
+/** The key of the open route; empty for none. */
+export const openRoute = signal("");
+
+/** The key of the other route, {@linkcode EARLIER}, or empty for none. */
+export const otherRoute = signal("");
+
+/** Stands for the earlier half of the open route's runs. */
+export const EARLIER = "~";
+
+/** Whether the spans of a route are shown. */
+export function isShown(): boolean {
+  return openRoute.value !== "" && listTab.value === "routes" &&
+    wantedTrace.value === "";
+}
+
+/** Maximum runs of each side. Their traces must be decoded. */
+const MAX_RUNS = 300;
+
+/** A side of the comparison. */
+interface Side {
+  readonly key: string;
+  readonly runs: readonly Run[];
+}
+
+/** The runs of both sides, the newest of each. */
+export const sides = computed((): Side[] => {
+  if (!isShown()) return [];
+  const key = openRoute.value;
+  const byRoute = runsByRoute(shown.value);
+  const runs = (byRoute.get(key) ?? [])
+    .toSorted((a, b) => b.entry.startTime - a.entry.startTime);
+  const other = otherRoute.value;
+  if (other === EARLIER) {
+    const half = Math.ceil(runs.length / 2);
+    return [{ key, runs: runs.slice(0, half) }, {
+      key,
+      runs: runs.slice(half),
+    }].map(newest);
+  }
+  const others = byRoute.get(other);
+  return [{ key, runs }, ...(others ? [{ key: other, runs: others }] : [])]
+    .map(newest);
+});
+
+function newest({ key, runs }: Side): Side {
+  return { key, runs: runs.slice(0, MAX_RUNS) };
+}
+
+/** The rows of the open route. */
+export const spanRows = signal<readonly SpanRow[]>([]);
+
+effect(() => {
+  const histories = sides.value.map(() => spanHistory());
+  const todo = sides.value.flatMap(({ key, runs }, i) =>
+    [...new Set(runs.map(({ entry }) => entry))]
+      .map((entry) => ({ key, entry, history: histories[i]! }))
+  );
+  return readInSlices(
+    todo,
+    ({ key, entry, history }) =>
+      history.add({ spans: spansOfRoute(entry.load(), key) }),
+    () => show(histories),
+  );
+});
+
+function show([a, b]: readonly SpanHistory[]): void {
+  if (a !== undefined) spanRows.value = compareRoutes(a, b);
+}
+
+/** Opens a route, without another one beside it. */
+export function openRouteSpans(key: string): void {
+  batch(() => {
+    openRoute.value = key;
+    otherRoute.value = "";
+    spanRows.value = [];
+  });
+}
+
+keepInUrl({
+  read: () => ({
+    ...(isShown() && {
+      compare: [openRoute.value, otherRoute.value].join("\n"),
+    }),
+  }),
+  apply({ trace, view, compare }) {
+    const isOpen = trace === "" && view === "routes";
+    const [route = "", other = ""] = isOpen ? compare.split("\n") : [];
+    openRouteSpans(route);
+    otherRoute.value = other;
+  },
+});
