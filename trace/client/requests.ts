@@ -70,7 +70,8 @@ export function createRequests(
           }
           span.end();
           // Without its id, the server may not have recorded the trace.
-          if (headers?.includes(trace.id)) sender.confirm(trace);
+          sender.isTracing = !!headers?.includes(trace.id);
+          if (sender.isTracing) sender.confirm(trace);
         },
         fail(error) {
           trace.isConfirmed = true;

@@ -23,8 +23,8 @@ export interface ClientTrace extends SpanTrace, SentTrace {
 /** A page load, a navigation or an interaction. */
 export interface Root extends ClientTrace {
   readonly span: ClientSpan;
-  /** Whether it has children. Without any, it isn't recorded. */
-  isAnnounced?: boolean;
+  /** Whether anything may be its child. An interaction needs a request first. */
+  isReady?: boolean;
   isOver?: boolean;
   /** The number of its resources. */
   resources: number;
@@ -52,6 +52,7 @@ export function createTrace(
 ): ClientTrace {
   const trace: ClientTrace = {
     id,
+    isConfirmed: !!sender?.isTracing,
     opened() {},
     ended: (json) => sender?.add(trace, json),
   };
@@ -136,6 +137,8 @@ export function createRoots(sender: Sender): Roots {
       });
       const limit = start + MAX_DURATION;
       let open = 0;
+      // Without children, it isn't recorded.
+      let isAnnounced = false;
       let last = start;
       let timer: ReturnType<typeof setTimeout>;
       const root: Root = Object.assign(trace, {
@@ -143,8 +146,8 @@ export function createRoots(sender: Sender): Roots {
         resources: 0,
         opened() {
           open++;
-          if (!root.isAnnounced) span.announce();
-          root.isAnnounced = true;
+          if (!isAnnounced) span.announce();
+          isAnnounced = root.isReady = true;
           root.touch();
         },
         ended(json: string, time: number) {
@@ -171,18 +174,18 @@ export function createRoots(sender: Sender): Roots {
           if (open) last = Math.min(now(), limit);
           root.isOver = true;
           clearTimeout(timer);
-          if (root.isAnnounced) span.end(last);
+          if (isAnnounced) span.end(last);
         },
       });
       root.touch();
       // An interaction without a request isn't worth remembering.
-      if (!roots.at(-1)?.isAnnounced) roots.pop();
+      if (!roots.at(-1)?.isReady) roots.pop();
       if (roots.push(root) > MAX_ROOTS) roots.shift();
       return root;
     },
     at: (time = now(), isRequest) =>
       roots.findLast((root) =>
-        (root.isAnnounced || isRequest) && root.covers(time)
+        (root.isReady || isRequest) && root.covers(time)
       ),
     finish: () => roots.forEach((root) => root.finish()),
   };

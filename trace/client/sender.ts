@@ -14,6 +14,11 @@ export interface SentTrace {
 export interface Sender {
   /** The number of dropped spans. */
   dropped: number;
+  /**
+   * Whether the server has recorded the last trace. Then the next one doesn't
+   * wait.
+   */
+  isTracing: boolean;
   /** Queues the record of a span, as JSON. */
   add(trace: SentTrace, json: string): void;
   /**
@@ -142,6 +147,7 @@ export function createSender(endpoint: string): Sender {
 
   const sender: Sender = {
     dropped: 0,
+    isTracing: false,
     add(trace, json) {
       if (
         json.length > MAX_MESSAGE ||
@@ -150,7 +156,7 @@ export function createSender(endpoint: string): Sender {
       schedule(BATCH_DELAY);
     },
     confirm(trace) {
-      trace.isConfirmed = true;
+      trace.isConfirmed = sender.isTracing = true;
       maxWait ||= MAX_FIRST_WAIT;
       // The server responds.
       if (maxWait === MAX_WAIT) wait = MIN_WAIT;

@@ -41,7 +41,6 @@ export interface ClientTracingOptions {
 export class ClientTracer {
   readonly #end = new AbortController();
   #roots: Roots | undefined;
-  #isTraced = false;
   #sender: Sender | undefined;
 
   /**
@@ -67,11 +66,10 @@ export class ClientTracer {
     const [id, link] = findPageTrace();
     const trace = createTrace(sender, id);
     if (id) sender.confirm(trace);
-    this.#isTraced = !!id;
     const page = roots.begin("load", "page:load", now(0), link, trace);
     recordPageLoad(page);
     const recordChanges = recordVitals(observe, page);
-    followUser(roots, !!id, signal);
+    followUser(roots, signal);
     const origins = [location.origin, ...trustedOrigins];
     const requests = createRequests(origins, sender, roots);
     patchFetch(requests, signal);
@@ -109,11 +107,7 @@ export class ClientTracer {
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    let trace: ClientTrace | undefined = this.#roots?.at();
-    if (!trace) {
-      trace = createTrace(this.#sender);
-      trace.isConfirmed = this.#isTraced;
-    }
+    const trace = this.#roots?.at() ?? createTrace(this.#sender);
     return openSpan(trace, name, layer, options);
   }
 

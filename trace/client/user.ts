@@ -25,12 +25,10 @@ const MAX_LABEL = 40;
  * within a second.
  *
  * @param roots Takes the navigations and interactions.
- * @param isTraced Whether the server has traced the page.
  * @param signal Ends it.
  */
 export function followUser(
   roots: Roots,
-  isTraced: boolean,
   signal: AbortSignal,
 ): void {
   let { pathname, search } = location;
@@ -46,8 +44,7 @@ export function followUser(
       root.span.setAttribute("app.action", "navigation");
       root.span.setAttribute("url.path", pathname);
     } else root = roots.begin("navigation", name, start);
-    // It needs no request to be recorded.
-    root.isConfirmed ||= isTraced;
+    root.isReady = true;
   }
 
   /** Checks whether the address has changed. */

@@ -1,0 +1,365 @@
+/** The roots of a browser's traces: what the user did. */
+
+import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
+import type { Route } from "@quartet/kit/app";
+import { shareBrowser, type TestPage } from "./browser.ts";
+import {
+  type ClientApp,
+  run,
+  type SentSpan,
+  sentSpan,
+  startClientApp,
+  until,
+} from "./client_page.ts";
+
+const browser = shareBrowser();
+
+const CONTROLS = `<script>addEventListener("DOMContentLoaded", () => {
+  document.body.innerHTML = \`
+    <button id="save">Save <b>all</b></button>
+    <button aria-label="Close" id="x">×</button>
+    <button id="long">${"long ".repeat(20)}</button>
+    <a href="#top" id="link">Ada Lovelace</a>
+    <form id="search"><input id="q" value="typed" aria-describedby="q"></form>
+    <div id="note" contenteditable><button id="in">secret</button></div>
+    <button id="around"><i contenteditable>secret</i></button>\`;
+});</script>`;
+
+interface Setup {
+  readonly routes?: readonly Route[];
+  readonly head?: string;
+  readonly traced?: boolean;
+  /** Whether the page load has ended before the test begins. Default: `true`. */
+  readonly idle?: boolean;
+}
+
+function testPage(
+  name: string,
+  fn: (app: ClientApp, view: TestPage) => Promise<void>,
+  { idle = true, ...options }: Setup = {},
+): void {
+  Deno.test(`Roots of a browser: ${name}`, async () => {
+    await using app = await startClientApp({ head: CONTROLS, ...options });
+    await using view = await browser.newPage();
+    await view.page.goto(app.url);
+    if (idle) await sentSpan(app, "page:load");
+    await fn(app, view);
+  });
+}
+
+/** Makes the page fetch when an event arrives. */
+const fetchOn = (type: string, path = "/echo") =>
+  `addEventListener("${type}", (event) => {
+     event.preventDefault();
+     fetch("${path}");
+   }, { once: true });`;
+
+function childrenOf({ sent }: ClientApp, root: SentSpan): string[] {
+  return sent.filter(({ parentId }) => parentId === root.id)
+    .map(({ name }) => name);
+}
+
+testPage("a page load is announced while it runs", async (app) => {
+  const page = await sentSpan(app, "page:load");
+  const [first, ...others] = app.sent.filter(({ id }) => id === page.id);
+  assertEquals(others.length, 1, "announced once, ended once");
+  assertEquals(first!.attributes["app.open"], true);
+  assertEquals(first!.startTime, first!.endTime);
+  assertEquals(page.layer, "request");
+  assertEquals(page.parentId, null);
+  const { "app.action": action, "url.path": path, "app.link": link } =
+    page.attributes;
+  const request = app.tracer.getTrace(page.traceId)!.spans.values()
+    .find(({ name }) => name === "GET /")!;
+  assertEquals([action, path], ["load", "/"]);
+  assertEquals(link, `00-${request.traceId}-${request.id}-01`);
+  assertEquals(request.traceId, page.traceId);
+}, { idle: false });
+
+testPage("the idle second isn't part of a page load", async (app, view) => {
+  const page = await sentSpan(app, "page:load");
+  const last = await run<number>(
+    view,
+    `const [navigation] = performance.getEntriesByType("navigation");
+     const resources = performance.getEntriesByType("resource")
+       .filter(({ name }) => !name.includes("/__app/"));
+     return Math.max(navigation.loadEventEnd, ...resources.map((x) => x.responseEnd));`,
+  );
+  const duration = page.endTime - page.startTime;
+  assert(
+    Math.abs(duration - last) <= last * 0.05,
+    `${duration} ms are within 5 % of ${last} ms`,
+  );
+}, { idle: false });
+
+for (
+  const [selector, event, action, name] of [
+    ["#save", "click", "click", 'click button "Save all"'],
+    ["#save b", "click", "click", 'click button "Save all"'],
+    ["#x", "click", "click", 'click button "Close"'],
+    [
+      "#long",
+      "click",
+      "click",
+      `click button "${"long ".repeat(20).slice(0, 40)}"`,
+    ],
+    ["#link", "click", "click", "click a#link"],
+    ["#note", "click", "click", "click div#note"],
+    ["#in", "click", "click", "click button#in"],
+    ["#around", "click", "click", "click button#around"],
+    ["#q", "keydown", "key", "key input#q"],
+    ["#q", "submit", "submit", "submit form#search"],
+  ] as const
+) {
+  testPage(
+    `a request after ${event} on ${selector} begins "${name}"`,
+    async (app, view) => {
+      await run(view, fetchOn(event));
+      if (event === "click") await view.page.locator(selector).click();
+      else await view.page.press(selector, event === "submit" ? "Enter" : "a");
+      const root = await sentSpan(app, name);
+      assertEquals(root.attributes["app.action"], action);
+      assertEquals(root.attributes["url.path"], "/");
+      assertEquals(root.parentId, null);
+      assertEquals(childrenOf(app, root), ["fetch GET /echo"]);
+      const page = await sentSpan(app, "page:load");
+      assert(root.traceId !== page.traceId);
+      const text = JSON.stringify(app.sent);
+      assertFalse(text.includes("secret") || text.includes("typed"));
+    },
+  );
+}
+
+testPage("an interaction without a request isn't sent", async (app, view) => {
+  await view.page.click("#save");
+  await view.page.press("#q", "a");
+  await view.page.click("#x");
+  await run(
+    view,
+    `kit.getClientTracer().startSpan("own").end();
+     await new Promise((resolve) => setTimeout(resolve, 1500));
+     await fetch("/echo");`,
+  );
+  const own = await sentSpan(app, "own");
+  const request = await sentSpan(app, "fetch GET /echo");
+  assertEquals([own.parentId, request.parentId], [null, null]);
+  assertFalse(app.sent.some(({ name }) => /^(click|key)/.test(name)));
+});
+
+testPage("a click of a script isn't an interaction", async (app, view) => {
+  await run(
+    view,
+    `${fetchOn("click")} document.querySelector("#save").click()`,
+  );
+  const request = await sentSpan(app, "fetch GET /echo");
+  assertEquals(request.parentId, null);
+});
+
+testPage(
+  "the newest action takes the requests, and the older one continues",
+  async (app, view) => {
+    await run(
+      view,
+      `document.querySelector("#save").onclick = async () => {
+         await fetch("/slow");
+         await fetch("/echo?late");
+       };
+       document.querySelector("#x").onclick = () => fetch("/other");`,
+    );
+    await view.page.click("#save");
+    await until(
+      "the slow request",
+      () => app.requests.some(({ url }) => url.endsWith("/slow")),
+    );
+    await view.page.click("#x");
+    const save = await sentSpan(app, 'click button "Save all"');
+    const close = await sentSpan(app, 'click button "Close"');
+    assertEquals(childrenOf(app, save), ["fetch GET /slow"]);
+    assertEquals(childrenOf(app, close).sort(), [
+      "fetch GET /echo",
+      "fetch GET /other",
+    ]);
+    const slow = await sentSpan(app, "fetch GET /slow");
+    assert(save.endTime >= slow.endTime);
+  },
+  {
+    routes: [
+      {
+        path: "/slow",
+        handler: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 400));
+          return new Response("slow");
+        },
+      },
+      { path: "/other", handler: () => new Response("other") },
+    ],
+  },
+);
+
+testPage(
+  "pushState begins a navigation, also without a request",
+  async (app, view) => {
+    await run(
+      view,
+      `history.pushState(null, "", "/cart?coupon=secret");
+       kit.getClientTracer().withSpan("render", "custom", () => {});`,
+    );
+    const root = await sentSpan(app, "navigation /cart");
+    assertEquals(root.attributes, {
+      "app.action": "navigation",
+      "url.path": "/cart",
+    });
+    assertEquals(childrenOf(app, root), ["render"]);
+    const page = await sentSpan(app, "page:load");
+    assert(root.traceId !== page.traceId);
+    await run(
+      view,
+      `history.pushState(null, "", "/cart?page=2"); await fetch("/echo?2")`,
+    );
+    await until("another navigation", () =>
+      new Set(
+        app.sent.filter(({ name }) => name === "navigation /cart")
+          .map(({ traceId }) => traceId),
+      ).size === 2);
+    await run(
+      view,
+      `history.back();
+       await new Promise((resolve) => addEventListener("popstate", resolve));
+       await fetch("/echo?3");`,
+    );
+    await until("the way back", () =>
+      new Set(
+        app.sent.filter(({ name }) => name === "navigation /cart")
+          .map(({ traceId }) => traceId),
+      ).size === 3);
+  },
+);
+
+testPage(
+  "a click that navigates is one navigation, from the click on",
+  async (app, view) => {
+    await run(
+      view,
+      `document.querySelector("#save").onclick = async () => {
+         await fetch("/echo?before");
+         history.pushState(null, "", "/cart");
+         await fetch("/echo?after");
+       };`,
+    );
+    await view.page.click("#save");
+    const root = await sentSpan(app, "navigation /cart");
+    assertEquals(childrenOf(app, root), ["fetch GET /echo", "fetch GET /echo"]);
+    const [first] = app.sent.filter(({ parentId }) => parentId === root.id);
+    assert(root.startTime <= first!.startTime);
+    assertEquals(root.attributes["app.action"], "navigation");
+    const ended = app.sent.filter(({ attributes, name }) =>
+      name.startsWith("click") && !attributes["app.open"]
+    );
+    assertEquals(ended, []);
+  },
+);
+
+testPage(
+  "an address that a page corrects is no navigation",
+  async (app, view) => {
+    await run(
+      view,
+      `history.replaceState(null, "", "/?page=2");
+       history.pushState(null, "", "/?page=2#part");
+       history.replaceState({ scroll: 5 }, "");
+       await fetch("/echo?1");`,
+    );
+    assertEquals((await sentSpan(app, "fetch GET /echo")).parentId, null);
+    await run(
+      view,
+      `history.replaceState(null, "", "/corrected"); await fetch("/echo?2")`,
+    );
+    await sentSpan(app, "navigation /corrected");
+  },
+);
+
+/** Keeps long timers for the test, and lets it move the time forward. */
+const LONG_TIMERS = `<script>{
+  const { setTimeout: native } = window;
+  const { now } = performance;
+  window.shift = 0;
+  performance.now = () => now.call(performance) + shift;
+  window.setTimeout = (callback, delay) =>
+    delay > 5000 ? void (window.later = callback) : native(callback, delay);
+}</script>`;
+
+testPage("a root ends after 30 s at most", async (app, view) => {
+  await run(view, fetchOn("click", "/hang"));
+  await view.page.click("#save");
+  await until(
+    "the request",
+    () => app.requests.some(({ url }) => url.endsWith("/hang")),
+  );
+  await run(view, `shift = 31_000; later()`);
+  const root = await sentSpan(app, 'click button "Save all"');
+  const duration = Math.round(root.endTime - root.startTime);
+  assertEquals(duration, 30_000);
+}, {
+  head: LONG_TIMERS + CONTROLS,
+  routes: [{
+    path: "/hang",
+    handler: ({ signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve(new Response()))
+      ),
+  }],
+});
+
+testPage("an idle page has no timers", async (app, view) => {
+  await run(view, fetchOn("click"));
+  await view.page.click("#save");
+  await sentSpan(app, 'click button "Save all"');
+  const calls = await run<number>(
+    view,
+    `let calls = 0;
+     const { setTimeout: native } = window;
+     window.setTimeout = (...args) => { calls++; return native(...args); };
+     await new Promise((resolve) => native(resolve, 2500));
+     return calls;`,
+  );
+  assertEquals(calls, 0);
+});
+
+testPage("closing a page ends its roots", async (app, view) => {
+  await run(
+    view,
+    `document.querySelector("#save").onclick = () => {
+       fetch("/hang");
+       setTimeout(() => location.assign("about:blank"), 200);
+     };`,
+  );
+  await view.page.click("#save");
+  await view.page.waitForURL("about:blank");
+  const root = await sentSpan(app, 'click button "Save all"');
+  assertGreater(root.endTime, root.startTime);
+}, {
+  routes: [{
+    path: "/hang",
+    handler: ({ signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve(new Response()))
+      ),
+  }],
+});
+
+testPage(
+  "a page without tracing on the server sends nothing",
+  async (app, view) => {
+    await run(view, fetchOn("click"));
+    await view.page.click("#save");
+    await run(
+      view,
+      `history.pushState(null, "", "/cart"); await fetch("/echo")`,
+    );
+    await view.page.goto("about:blank");
+    assertEquals(app.sent, []);
+    const paths = app.requests.map(({ url }) => new URL(url).pathname);
+    assertFalse(paths.some((path) => path.startsWith("/__app/")));
+  },
+  { traced: false, idle: false },
+);
