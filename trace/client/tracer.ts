@@ -18,6 +18,7 @@ import { createSender, type Sender } from "./sender.ts";
 import type { ClientSpan, ClientSpanOptions } from "./span.ts";
 import { followUser } from "./user.ts";
 import { recordVitals } from "./vitals.ts";
+import { patchWebSocket } from "./websocket.ts";
 import { patchXHR } from "./xhr.ts";
 
 declare const document: BrowserDocument;
@@ -74,6 +75,7 @@ export class ClientTracer {
     const requests = createRequests(origins, sender, roots);
     patchFetch(requests, signal);
     patchXHR(requests, signal);
+    patchWebSocket(requests, roots, sender, !!id, signal);
     recordResources(observe, roots, sender, requests, url);
     const leave = () => {
       drain();
