@@ -9,6 +9,7 @@ import {
   recordFailure,
   waitForCount,
   waitForPaths,
+  waitForPlace,
   waitForText,
 } from "./viewer_page.ts";
 import { ask, testViewer } from "./viewer_fixture.ts";
@@ -202,3 +203,84 @@ testViewer(browser, "has an icon that its policy allows", async ({ page }) => {
   }, href);
   assertNotEquals(width, 0);
 });
+
+testViewer(
+  browser,
+  "moves no row while the pointer or the keyboard is in the list",
+  async ({ page }, atlas) => {
+    const { tracer } = atlas;
+    tracer.startTrace("job:first").end();
+    await waitForPaths(page, ["job:first"]);
+    const pill = page.locator(".new-pill");
+
+    await page.locator("#trace-list .path").first().hover();
+    const running = tracer.startTrace("job:second");
+    await waitForText(page, ".new-pill", "1 new");
+    running.end();
+    tracer.startTrace("job:third").end();
+    await waitForText(page, ".new-pill", "2 new");
+    assertEquals(await listedPaths(page), ["job:first"]);
+    await page.mouse.move(1, 1);
+    await waitForPaths(page, ["job:third", "job:second", "job:first"]);
+    await pill.waitFor({ state: "detached" });
+
+    await page.locator("#tab-traces").focus();
+    await page.keyboard.press("j");
+    await waitForPlace(page, "list");
+    await page.keyboard.press("j");
+    tracer.startTrace("job:fourth").end();
+    await waitForText(page, ".new-pill", "1 new");
+    await pill.click();
+    await waitForPaths(page, [
+      "job:fourth",
+      "job:third",
+      "job:second",
+      "job:first",
+    ]);
+  },
+);
+
+testViewer(
+  browser,
+  "keeps the place of a running request that ends under the pointer",
+  async ({ page }, atlas) => {
+    const { tracer } = atlas;
+    tracer.startTrace("job:first").end();
+    const running = tracer.startTrace("job:running");
+    await waitForText(page, "#trace-list .pending", "job:running");
+    await waitForText(page, "#trace-list .pending .badge", "running");
+    await page.locator("#trace-list [data-row]").last().hover();
+    running.child("step", "custom").end();
+    running.end();
+    await page.locator("#trace-list .pending").waitFor({ state: "detached" });
+    assertEquals(await listedPaths(page), ["job:running", "job:first"]);
+  },
+);
+
+testViewer(
+  browser,
+  "opens a trace at what its badges say",
+  async ({ page }, atlas) => {
+    await ask(atlas, "/countries/fra");
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "2 traces");
+    const row = page.locator("#trace-list [data-row]", { hasText: "job:" });
+    await row.getByRole("button", { name: "2 errors" }).click();
+    await waitForText(
+      page,
+      "#details",
+      "RangeError: The first step went wrong",
+    );
+    await page.getByRole("button", { name: "Close the trace" }).click();
+    await row.getByRole("button", { name: "12× query" }).click();
+    await waitForText(page, "#work-table", "SELECT name FROM user");
+    await page.getByRole("button", { name: "Close the trace" }).click();
+
+    // Tab reaches the badges of the current row.
+    await page.locator("#trace-list").focus();
+    await page.keyboard.press("g");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await waitForText(page, "#details h3", "step:first");
+  },
+);

@@ -83,8 +83,6 @@ export interface SpanTimes extends Times {
 
 /** The spans of several traces. */
 export interface SpanHistory {
-  /** The number of traces. */
-  readonly traceCount: number;
   /** Adds the spans of a trace, or some of them. */
   add(trace: Pick<SerializedTrace, "spans">): void;
   /** Returns the spans with the name and layer of a span. */
@@ -98,7 +96,6 @@ export function spanHistory(
   entries: readonly Pick<TraceEntry, "load">[] = [],
 ): SpanHistory {
   const groups = new Map<string, { times: number[]; self: number[] }>();
-  let traceCount = 0;
 
   function read(key: string): SpanTimes {
     const { times = [], self = [] } = groups.get(key) ?? {};
@@ -114,11 +111,7 @@ export function spanHistory(
   }
 
   const history: SpanHistory = {
-    get traceCount() {
-      return traceCount;
-    },
     add({ spans }) {
-      traceCount++;
       const self = selfTimes(spans);
       spans.forEach((span, i) => {
         if (span.attributes["app.open"] === true) return;

@@ -67,19 +67,24 @@ function keyOf(span: SpanData): string | undefined {
   return requestKey(method, pathWithProcedure(pathname, route), route);
 }
 
+/** A route in the comparison. */
+export interface RouteSide {
+  /** The number of its runs. One trace may have several. */
+  readonly runs: number;
+  /** Their spans. */
+  readonly history: SpanHistory;
+}
+
 /** Lists the spans of one or two routes, those with the most self time first. */
-export function compareRoutes(
-  a: SpanHistory,
-  b: SpanHistory | undefined,
-): SpanRow[] {
+export function compareRoutes(a: RouteSide, b?: RouteSide): SpanRow[] {
   const rows = new Map<string, SpanRow>();
   const sides = { a, ...(b && { b }) };
-  for (const [side, history] of Object.entries(sides)) {
+  for (const [side, { runs, history }] of Object.entries(sides)) {
     for (const times of history.all()) {
       const { layer, name } = times;
       const key = `${layer}\n${name}`;
       const row = rows.get(key) ?? { layer, name, a: undefined, b: undefined };
-      const stats = statsOf(times, history.traceCount);
+      const stats = statsOf(times, runs);
       rows.set(key, { ...row, [side]: stats });
     }
   }

@@ -5,7 +5,7 @@
  */
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import { type SpanHistory, spanHistory } from "../model/history.ts";
+import { spanHistory } from "../model/history.ts";
 import { type Run, runsByRoute } from "../model/listing.ts";
 import {
   compareRoutes,
@@ -69,22 +69,23 @@ function newest({ key, runs }: Side): Side {
 export const spanRows = signal<readonly SpanRow[]>([]);
 
 effect(() => {
-  const histories = sides.value.map(() => spanHistory());
-  const todo = sides.value.flatMap(({ key, runs }, i) =>
-    [...new Set(runs.map(({ entry }) => entry))]
-      .map((entry) => ({ key, entry, history: histories[i]! }))
-  );
+  const wanted = sides.value
+    .map(({ key, runs }) => ({ key, runs, history: spanHistory() }));
+  const todo = wanted.flatMap(({ key, runs, history }) => {
+    const entries = new Set(runs.map(({ entry }) => entry));
+    return Array.from(entries, (entry) => ({ key, entry, history }));
+  });
   return readInSlices(
     todo,
     ({ key, entry, history }) =>
       history.add({ spans: spansOfRoute(entry.load(), key) }),
-    () => show(histories),
+    () => {
+      const [a, b] = wanted
+        .map(({ runs, history }) => ({ runs: runs.length, history }));
+      if (a !== undefined) spanRows.value = compareRoutes(a, b);
+    },
   );
 });
-
-function show([a, b]: readonly SpanHistory[]): void {
-  if (a !== undefined) spanRows.value = compareRoutes(a, b);
-}
 
 /** Opens a route, without another one beside it. */
 export function openRouteSpans(key: string): void {
