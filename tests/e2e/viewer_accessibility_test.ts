@@ -58,6 +58,10 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.press("r");
     await page.locator("#route-table [data-row]").first().waitFor();
   },
+  "the spans of a route": async (page) => {
+    await page.getByRole("button", { name: "Spans" }).first().click();
+    await page.locator(".route-spans tbody tr").first().waitFor();
+  },
 };
 
 Deno.test("axe finds no serious violation", async (t) => {

@@ -235,7 +235,8 @@ testViewer(
     root.end();
     await waitForCount(page, "1 trace");
     await openTrace(page, "/broken");
-    const errors = page.getByRole("button", { name: "2 errors" });
+    const errors = page.locator(".trace-header")
+      .getByRole("button", { name: "2 errors" });
     for (const name of ["db.query", "GET /broken", "db.query"]) {
       await errors.click();
       await waitForText(page, "#details h3", name);

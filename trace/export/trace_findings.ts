@@ -33,7 +33,7 @@ export interface RequestSummary {
   readonly failed: boolean;
 }
 
-/** Facts about a trace. What is absent is the common case. */
+/** Facts about a trace. In the common case, all are absent. */
 export interface TraceFindings {
   /** The user's action, such as `load` or `click`. Absent on servers. */
   readonly action?: string;
@@ -82,8 +82,8 @@ export function findingsOf(trace: SerializedTrace): TraceFindings {
 }
 
 /**
- * Returns the requests that servers received, and those of browsers that no
- * server recorded.
+ * Returns the requests that servers received, and the requests of browsers that
+ * no server recorded.
  */
 function requestsIn(spans: readonly SpanData[]): SpanData[] {
   const requests = spans.filter((span) =>

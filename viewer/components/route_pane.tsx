@@ -1,5 +1,5 @@
 /**
- * The spans of a route, beside those of another route or of its earlier runs.
+ * Compares the spans of a route with another route, or with its earlier runs.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 } from "../state/route_spans.ts";
 import { Chip, Swatch, Tool } from "./controls.tsx";
 
-/** Maximum rows. Those with the most self time come first. */
+/** Maximum rows, the ones with the most self time. */
 const MAX_ROWS = 200;
 
 /** The spans of the open route. */

@@ -38,8 +38,8 @@ export function countFilters(filters: Filters): number {
 }
 
 /**
- * Returns the test for a set of filters. Those on a request match if one of the
- * trace's requests meets them all. A running request has no status, no duration
+ * Returns the test for a set of filters. Filters on requests match if one of
+ * the trace's requests meets them all. A running request has no status, no duration
  * and no layers yet, so filters on those leave it out.
  */
 export function createFilter(filters: Filters): (entry: TraceEntry) => boolean {

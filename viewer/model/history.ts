@@ -43,8 +43,8 @@ export function timesOf(unordered: Iterable<number>): Times {
 export const MIN_HISTORY = 20;
 
 /**
- * Returns the duration from which on a trace is slow, by route: it is longer
- * than 95 % of the route's traces, and than twice their median. Routes with
+ * Returns the longest duration that isn't slow, by route. A slow trace takes
+ * longer than 95 % of the route's traces, and than twice their median. Routes with
  * fewer than {@linkcode MIN_HISTORY} other traces have none.
  */
 export function slowLimits(

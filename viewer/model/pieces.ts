@@ -5,6 +5,7 @@
  */
 
 import { joinSpans } from "../../trace/export/join.ts";
+import type { SerializedTrace } from "../../trace/types.ts";
 import { summarize, type TraceEntry } from "./summary.ts";
 
 /**
@@ -29,9 +30,10 @@ export function joinEntries(
     // Damaged, or not read yet.
     return added;
   }
-  const ids = new Set(after.spans.map(({ id }) => id));
-  const hasAll = before.spans.every(({ id }) => ids.has(id));
-  if (hasAll && (isUpdate || !added.running)) return added;
+  // A file in another format may have rounded times.
+  if (!isUpdate && !known.running && includes(before, after)) return known;
+  const isComplete = isUpdate || !added.running;
+  if (isComplete && includes(after, before)) return added;
   const dropped = Math.max(
     before.metadata.droppedSpans ?? 0,
     after.metadata.droppedSpans ?? 0,
@@ -39,6 +41,12 @@ export function joinEntries(
   return summarize(joinSpans([...after.spans, ...before.spans], {
     droppedSpans: dropped,
   }));
+}
+
+/** Whether a trace has all spans of a part. */
+function includes(whole: SerializedTrace, part: SerializedTrace): boolean {
+  const ids = new Set(whole.spans.map(({ id }) => id));
+  return part.spans.every(({ id }) => ids.has(id));
 }
 
 /** Whether two records are copies of each other. */

@@ -1,5 +1,5 @@
 /**
- * The spans of a route, summed up over its traces, beside those of another one.
+ * Sums up the spans of a route over its traces, to compare two routes.
  *
  * @module
  */
@@ -30,15 +30,15 @@ export interface SpanRow {
   readonly layer: SpanData["layer"];
   /** The name. */
   readonly name: string;
-  /** Those of the first route. */
+  /** Figures of the first route. */
   readonly a: SpanStats | undefined;
-  /** Those of the second route. */
+  /** Figures of the second route. */
   readonly b: SpanStats | undefined;
 }
 
 /**
- * Returns the spans of a run of a route: those of its request, or all if it
- * isn't the route of a request.
+ * Returns the spans of the runs of a route in a trace: its requests and what is
+ * below them, or all spans if it isn't the route of a request.
  *
  * @param key The route, as `routeKey()` returns it.
  */
@@ -75,7 +75,7 @@ export interface RouteSide {
   readonly history: SpanHistory;
 }
 
-/** Lists the spans of one or two routes, those with the most self time first. */
+/** Lists the spans of one or two routes, the most self time first. */
 export function compareRoutes(a: RouteSide, b?: RouteSide): SpanRow[] {
   const rows = new Map<string, SpanRow>();
   const sides = { a, ...(b && { b }) };

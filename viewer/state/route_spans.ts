@@ -1,5 +1,5 @@
 /**
- * The open route, its spans, and those of a route to compare it with.
+ * The open route, the route to compare it with, and the spans of both.
  *
  * @module
  */
@@ -87,7 +87,7 @@ effect(() => {
   );
 });
 
-/** Opens a route, without another one beside it. */
+/** Opens a route, without a comparison. */
 export function openRouteSpans(key: string): void {
   batch(() => {
     openRoute.value = key;

@@ -60,7 +60,7 @@ const known = new Map<string, TraceEntry>();
 /** The keys of traces by the ids of other traces that belong to them. */
 const keys = new Map<string, string>();
 
-/** Returns the trace with an id, or to which a linked id or root span belongs. */
+/** Returns the trace with an id, a linked id, or the id of its root span. */
 export function findEntry(id: string): TraceEntry | undefined {
   // Reads both signals always, because a trace may be added or replaced.
   const shown = entries.value;
