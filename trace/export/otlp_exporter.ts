@@ -7,7 +7,7 @@
 import { checkValue } from "../../core/check/options.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import { serializeTrace } from "../serialize.ts";
-import type { TraceData, Tracer } from "../types.ts";
+import type { SpanData, TraceData, Tracer } from "../types.ts";
 import {
   type ExporterSettings,
   type OTLPDeadline,
@@ -21,15 +21,18 @@ import {
   type Outcome,
 } from "./export_counts.ts";
 import { Sender } from "./otlp_sender.ts";
+import { metadataOf } from "./semantics.ts";
+import { findRoot } from "./trace_assembler.ts";
 
 /** Sends the traces of tracers to a collector. */
 export interface OTLPExporter {
   /** The numbers of traces so far. */
   readonly stats: OTLPExporterStats;
   /**
-   * Exports each trace of a tracer when it ends, until the returned function is
-   * called. Later spans of a browser are included if their trace is still
-   * waiting.
+   * Exports the requests and jobs of a tracer when they end, and the spans of
+   * browsers when they arrive, until the returned function is called. Each span
+   * is exported once, as it was recorded. Spans of other services aren't
+   * exported.
    *
    * @throws {TypeError} If the exporter is closed, or the argument has no
    * `subscribe` method.
@@ -141,8 +144,10 @@ class BatchExporter implements OTLPExporter {
     checkValue(tracer, "it", aTracer("subscribe"), "attach a tracer");
     const unsubscribe = tracer.subscribe((event) => {
       if (event.type === "trace:end") this.#add(event.trace);
-      else if (event.type === "trace:update") this.#update(event.trace);
-    }, ["trace:end", "trace:update"]);
+      else if (event.type === "span:merge") {
+        this.#addSpans(event.traceId, event.spans);
+      }
+    }, ["trace:end", "span:merge"]);
     const detach = () => {
       this.#detachers.delete(detach);
       unsubscribe();
@@ -213,12 +218,34 @@ class BatchExporter implements OTLPExporter {
     this.#schedule();
   }
 
-  #update(trace: TraceData): void {
-    const key = keyOf(trace);
-    const former = this.#queue.get(key);
-    if (former === undefined) return;
-    this.#spans += trace.spans.size - former.spans.size;
-    this.#queue.set(key, trace);
+  /** Adds spans of a browser to a waiting trace, or as a trace of their own. */
+  #addSpans(traceId: string, spans: readonly SpanData[]): void {
+    const entries = spans.map((span) => [span.id, span] as const);
+    const waiting = this.#queue.values().find(({ id }) => id === traceId);
+    if (waiting === undefined) {
+      const root = findRoot(spans)!;
+      const { id: rootSpanId, startTime, endTime, duration } = root;
+      this.#add({
+        id: traceId,
+        rootSpanId,
+        startTime,
+        endTime,
+        duration,
+        spans: new Map(entries),
+        metadata: metadataOf(root),
+      });
+      return;
+    }
+    const { maxQueueSpans } = this.#settings;
+    if (this.#spans + spans.length > maxQueueSpans) {
+      this.#counts.add("queueFull", 1);
+      return;
+    }
+    this.#spans += spans.length;
+    this.#queue.set(keyOf(waiting), {
+      ...waiting,
+      spans: new Map([...waiting.spans, ...entries]),
+    });
   }
 
   /** Sends later, never now: the caller is a request that is about to end. */

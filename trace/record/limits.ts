@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { SpanData, SpanEvent } from "../types.ts";
+
 /** Maximum characters of a span's or event's name. */
 export const MAX_NAME_LENGTH = 256;
 /** Maximum characters of an attribute's key. */
@@ -33,3 +35,29 @@ export const EVENT_SIZE = 48;
 export const ATTRIBUTE_SIZE = 24;
 /** Maximum running traces. The oldest one is ended first. */
 export const MAX_RUNNING_TRACES = 10_000;
+
+/** Returns the bytes of a span's texts, attributes and events, roughly. */
+export function sizeOfSpan(
+  { name, attributes, events }: Pick<
+    SpanData,
+    "name" | "attributes" | "events"
+  >,
+): number {
+  let size = name.length + sizeOfAttributes(attributes);
+  for (const event of events) size += sizeOfEvent(event);
+  return size;
+}
+
+/** Returns the bytes of an event, roughly. */
+export function sizeOfEvent({ name, attributes = {} }: SpanEvent): number {
+  return EVENT_SIZE + name.length + sizeOfAttributes(attributes);
+}
+
+function sizeOfAttributes(attributes: SpanData["attributes"]): number {
+  let size = 0;
+  for (const [key, value] of Object.entries(attributes)) {
+    size += ATTRIBUTE_SIZE + key.length;
+    if (typeof value === "string") size += value.length;
+  }
+  return size;
+}

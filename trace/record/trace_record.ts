@@ -1,21 +1,17 @@
 import type { LRUEntry } from "../../core/collections/lru_list.ts";
-import {
-  ATTRIBUTE_SIZE,
-  BYTES_PER_SPAN,
-  EVENT_SIZE,
-  TRACE_SIZE,
-} from "./limits.ts";
+import { parseLink, type SpanReference } from "../export/join.ts";
+import { LINK, UPGRADE_LINK } from "../export/semantics.ts";
+import { BYTES_PER_SPAN, sizeOfSpan, TRACE_SIZE } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
+import { toSpanData } from "./trace_data.ts";
 import type { SpanTrace, TraceHost } from "./host.ts";
 import type { TraceSettings } from "./trace_settings.ts";
 import type {
   Attributes,
-  ClientSpanData,
   Layer,
   Span,
-  SpanData,
   TraceData,
   TraceOptions,
 } from "../types.ts";
@@ -35,11 +31,11 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   readonly origin: number;
   /** The calling span of another service, if there is one. */
   readonly remoteParentId: string | null;
-  /** Spans that ran in a browser. */
-  clientSpans: ClientSpanData[] | undefined = undefined;
-  /** The running trace that began before this one. */
+  /** Whether it continues a trace that others may have parts of. */
+  readonly isContinued: boolean;
+  /** The record before this one, among the running or the pending ones. */
   older: TraceRecord | undefined = undefined;
-  /** The running trace that began after this one. */
+  /** The record after this one, in the same list. */
   newer: TraceRecord | undefined = undefined;
   /** The number of dropped spans. */
   droppedSpans = 0;
@@ -49,6 +45,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   #last: SpanImpl;
   #spanCount = 1;
   #openSpans = 1;
+  readonly #capacity: number;
   #room: number;
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
@@ -64,11 +61,13 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   ) {
     this.host = host;
     this.origin = origin;
-    this.#room = Math.max(
+    this.#capacity = Math.max(
       TRACE_SIZE,
       host.maxSpansPerTrace * BYTES_PER_SPAN,
     );
+    this.#room = this.#capacity;
     this.#id = options?.traceId;
+    this.isContinued = this.#id !== undefined;
     this.remoteParentId = options?.parentId ?? null;
     this.root = new SpanImpl(this, null, name, layer, startedAt);
     this.#last = this.root;
@@ -87,6 +86,37 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** 32 lower-case hex digits. */
   get id(): string {
     return this.#id ??= this.host.ids.traceId();
+  }
+
+  /** The trace id if it was read before. */
+  get knownId(): string | undefined {
+    return this.#id;
+  }
+
+  /** The start, in epoch milliseconds. */
+  get startTime(): number {
+    return this.origin + this.root.startedAt;
+  }
+
+  /** The number of recorded spans. */
+  get spanCount(): number {
+    return this.#spanCount;
+  }
+
+  /** The bytes of attributes and events, roughly. */
+  get size(): number {
+    return this.#capacity - this.#room;
+  }
+
+  /** The spans that the first span links to. */
+  get links(): SpanReference[] {
+    const links: SpanReference[] = [];
+    for (let a = this.root.attributes; a !== undefined; a = a.next) {
+      if (a.key !== LINK && a.key !== UPGRADE_LINK) continue;
+      const link = parseLink(a.value);
+      if (link !== undefined) links.push(link);
+    }
+    return links;
   }
 
   /** Whether the trace has not ended. */
@@ -115,7 +145,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     while (!parent.isOpen) parent = parent.parent!;
     const { host } = this;
     if (!host.records(layer)) return new SkippedSpan(parent);
-    if (this.#isFull()) {
+    if (this.#spanCount >= host.maxSpansPerTrace) {
       this.droppedSpans++;
       return new SkippedSpan(parent);
     }
@@ -127,11 +157,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     setAttributes(span, attributes);
     host.onSpanStart(span);
     return span;
-  }
-
-  #isFull(): boolean {
-    const clientSpans = this.clientSpans?.length ?? 0;
-    return this.#spanCount + clientSpans >= this.host.maxSpansPerTrace;
   }
 
   /** Called when a span has ended. The root ends the trace. */
@@ -183,27 +208,28 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   }
 
   /**
-   * Adds spans of a browser, up to the limits.
+   * Removes the last spans, so that the others fit into what is left of their
+   * joined trace. Only for a record that has ended.
    *
-   * @returns The number of added spans.
+   * @returns The number of removed spans.
    */
-  addClientSpans(spans: readonly ClientSpanData[]): number {
-    const known = new Set(this.spans.map((span) => span.id));
-    const added = this.clientSpans ??= [];
-    for (const { id } of added) known.add(id);
-    let count = 0;
-    for (const span of spans) {
-      if (known.has(span.id)) continue;
-      if (this.#isFull() || !this.charge(sizeOf(span))) {
-        this.droppedSpans++;
-        continue;
-      }
-      known.add(span.id);
-      added.push(span);
-      count++;
+  trim(maxSpans: number, maxBytes: number): number {
+    const before = this.#spanCount;
+    let last: SpanImpl | undefined;
+    let size = 0;
+    this.#spanCount = 0;
+    for (const span of this.spans) {
+      const next = size + sizeOfSpan(toSpanData(span, []));
+      if (this.#spanCount >= maxSpans || next > maxBytes) break;
+      size = next;
+      last = span;
+      this.#spanCount++;
     }
+    if (last !== undefined) this.#last = last;
+    this.#last.next = undefined;
+    this.#room = this.#capacity - size;
     this.data = undefined;
-    return count;
+    return before - this.#spanCount;
   }
 }
 
@@ -213,21 +239,4 @@ function setAttributes(
 ): void {
   if (attributes === undefined) return;
   for (const key in attributes) span.setAttribute(key, attributes[key]);
-}
-
-function sizeOf(span: ClientSpanData): number {
-  let size = span.name.length + sizeOfAttributes(span.attributes);
-  for (const { name, attributes = {} } of span.events) {
-    size += EVENT_SIZE + name.length + sizeOfAttributes(attributes);
-  }
-  return size;
-}
-
-function sizeOfAttributes(attributes: SpanData["attributes"]): number {
-  let size = 0;
-  for (const [key, value] of Object.entries(attributes)) {
-    size += ATTRIBUTE_SIZE + key.length;
-    if (typeof value === "string") size += value.length;
-  }
-  return size;
 }

@@ -1,19 +1,6 @@
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
-import {
-  aDuration,
-  aFunction,
-  aPositiveInteger,
-  oneOf,
-  rule,
-  withMethods,
-} from "../../core/check/rules.ts";
 import { LRUList } from "../../core/collections/lru_list.ts";
 import { runSpan } from "../../core/observe.ts";
-import { LAYERS } from "../layers.ts";
+import { isOpenSpan } from "../export/semantics.ts";
 import type {
   ClientSpanData,
   Layer,
@@ -26,46 +13,20 @@ import type {
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import { type Clock, systemClock, TimeOrigin } from "./clock.ts";
+import { TimeOrigin } from "./clock.ts";
 import { getActiveSpan } from "./context.ts";
-import { createIdGenerator, type RandomSource, systemIds } from "./ids.ts";
+import { createIdGenerator, systemIds } from "./ids.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
-import { RingBuffer } from "./ring_buffer.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
-import { toSpanData, toTraceData } from "./trace_data.ts";
+import { toClientSpanData, toSpanData, toTraceData } from "./trace_data.ts";
 import type { TraceHost } from "./host.ts";
-import { settingsOf, type TraceSettings } from "./trace_settings.ts";
+import { settingsOf } from "./trace_settings.ts";
 import { TraceRecord } from "./trace_record.ts";
+import { TraceStore } from "./trace_store.ts";
+import { readTracerOptions, type TracerOptions } from "./tracer_options.ts";
 
-/** Options of a tracer. */
-export interface TracerOptions {
-  /** Maximum stored traces. The oldest one is dropped first. Default: 200. */
-  readonly maxTraces?: number;
-  /** Maximum spans of a trace. Further ones are counted. Default: 500. */
-  readonly maxSpansPerTrace?: number;
-  /** The layers whose spans are recorded. Default: all. */
-  readonly layers?: readonly Layer[];
-  /** Minimum duration of stored traces, in milliseconds. Default: 0. */
-  readonly minDurationMs?: number;
-  /** The clocks. Default: the system's. */
-  readonly clock?: Clock;
-  /** The source of random bytes. Default: `crypto.getRandomValues`. */
-  readonly random?: RandomSource;
-}
-
-const OPTIONS: OptionRules<TracerOptions> = {
-  maxTraces: aPositiveInteger,
-  maxSpansPerTrace: aPositiveInteger,
-  layers: rule("an array of layers", Array.isArray),
-  minDurationMs: aDuration("milliseconds", { zero: true, endless: true }),
-  clock: withMethods(
-    "an object with monotonic() and wall()",
-    "monotonic",
-    "wall",
-  ),
-  random: aFunction,
-};
+export type { TracerOptions };
 
 const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "trace:start",
@@ -82,7 +43,7 @@ const ALL_EVENTS: readonly TraceEvent["type"][] = [
 export class TracerImpl implements Tracer {
   readonly #host: TraceHost;
   readonly #origin: TimeOrigin;
-  readonly #stored: RingBuffer<TraceRecord>;
+  readonly #store: TraceStore;
   /**
    * The running traces. A `Set` would hash each trace, which costs as much as a
    * span.
@@ -97,33 +58,15 @@ export class TracerImpl implements Tracer {
    * @throws {TypeError} If an option is wrong or unknown.
    */
   constructor(options: TracerOptions = {}) {
-    checkOptions(options, OPTIONS, "create tracer");
-    const {
-      maxTraces = 200,
-      maxSpansPerTrace = 500,
-      layers,
-      minDurationMs = 0,
-      clock = systemClock,
-      random,
-    } = options;
-    for (const layer of layers ?? []) {
-      checkValue(layer, "layers", oneOf(...LAYERS), "create tracer");
-    }
+    const { maxTraces, clock, random, ...own } = readTracerOptions(options);
     const subscribers = this.#subscribers;
     const onSpan = (type: "span:start" | "span:end") => (span: SpanImpl) => {
       if (!subscribers.want(type)) return;
       const { traceId } = span;
       subscribers.emit({ type, traceId, span: toSpanData(span, []) });
     };
-    this.#stored = new RingBuffer(maxTraces);
+    this.#store = new TraceStore(maxTraces, own.maxSpansPerTrace);
     this.#origin = new TimeOrigin(clock);
-    const own: TraceSettings = {
-      maxSpansPerTrace,
-      minDurationMs,
-      records: layers === undefined
-        ? () => true
-        : (layer) => layers.includes(layer),
-    };
     settingsOf.set(this, own);
     this.#host = {
       ...own,
@@ -143,13 +86,18 @@ export class TracerImpl implements Tracer {
         this.#running.delete(trace);
         this.#runningCount--;
         const { root } = trace;
-        if (root.endedAt - root.startedAt >= trace.host.minDurationMs) {
-          this.#stored.push(trace);
-          this.#emitTrace("trace:end", trace);
+        const isStored =
+          root.endedAt - root.startedAt >= trace.host.minDurationMs;
+        if (isStored) {
+          this.#store.push(trace);
+          if (subscribers.want("trace:end")) {
+            subscribers.emit({ type: "trace:end", trace: toTraceData(trace) });
+          }
         } else if (subscribers.want("trace:discard")) {
           const { id: rootSpanId, traceId } = root;
           subscribers.emit({ type: "trace:discard", traceId, rootSpanId });
         }
+        this.#emitJoined(trace, isStored);
       },
     };
   }
@@ -183,6 +131,7 @@ export class TracerImpl implements Tracer {
       const span = toSpanData(trace.root, []);
       this.#subscribers.emit({ type: "trace:start", traceId: trace.id, span });
     }
+    if (trace.isContinued) this.#emitJoined(trace, false);
     return trace.root;
   }
 
@@ -216,17 +165,14 @@ export class TracerImpl implements Tracer {
     return runSpan(this.startSpan(name, layer, options), fn);
   }
 
-  /** Returns the stored traces, oldest first. */
+  /** Returns the stored traces, oldest first, joined by trace id and links. */
   getTraces(): TraceData[] {
-    return Array.from(this.#stored, toTraceData);
+    return this.#store.readAll(this.#runningRecords());
   }
 
-  /**
-   * Returns the stored or running trace with an id, or the newest of several.
-   */
+  /** Returns the stored or running trace with an id, or with a linked id. */
   getTrace(id: string): TraceData | undefined {
-    const trace = this.#find(id);
-    return trace && toTraceData(trace);
+    return this.#store.read(id, this.#runningRecords());
   }
 
   /**
@@ -245,49 +191,58 @@ export class TracerImpl implements Tracer {
 
   /** Adds spans of a browser to the trace with an id. */
   mergeClientSpans(traceId: string, spans: readonly ClientSpanData[]): number {
-    const trace = this.#find(
-      traceId,
-      (trace) => spans.some((span) => span.id === trace.remoteParentId),
+    const added = this.#merge(
+      spans.map((span) => toClientSpanData(traceId, span)),
     );
-    if (trace === undefined) return 0;
-    const count = trace.addClientSpans(spans);
-    if (count > 0 && !trace.isRunning) this.#emitTrace("trace:update", trace);
-    return count;
+    const ended = added.filter((span) => !isOpenSpan(span));
+    if (ended.length > 0 && this.#subscribers.want("span:merge")) {
+      this.#subscribers.emit({ type: "span:merge", traceId, spans: ended });
+    }
+    return added.length;
   }
 
   /** Adds ended spans of other services to the traces with their ids. */
   mergeSpans(spans: readonly SpanData[]): number {
-    let added = 0;
-    for (const [id, group] of Map.groupBy(spans, (span) => span.traceId)) {
-      added += this.#find(id)?.addClientSpans(group) ?? 0;
-    }
-    return added;
+    return this.#merge(spans).length;
   }
 
   /** Adds events to spans of other services. */
   mergeEvents(events: readonly RemoteEvent[]): number {
-    return events.length * 0;
+    const count = this.#store.addEvents(events);
+    this.#emitUpdates(new Set(events.map(({ traceId }) => traceId)));
+    return count;
   }
 
-  /**
-   * Returns the newest trace with an id, or the newest preferred one. Traces
-   * share an id when a caller sends one `traceparent` with several requests.
-   */
-  #find(
-    id: string,
-    prefer?: (trace: TraceRecord) => boolean,
-  ): TraceRecord | undefined {
-    const all = [...this.#stored];
-    for (let t = this.#running.oldest; t !== undefined; t = t.newer) {
-      all.push(t);
+  #merge(spans: readonly SpanData[]): SpanData[] {
+    const added = this.#store.addSpans(spans);
+    this.#emitUpdates(new Set(added.map(({ traceId }) => traceId)));
+    return added;
+  }
+
+  /** Emits each changed trace once. */
+  #emitUpdates(traceIds: ReadonlySet<string>): void {
+    if (!this.#subscribers.want("trace:update")) return;
+    const traces = new Map<string, TraceData>();
+    for (const id of traceIds) {
+      if (!this.#store.has(id)) continue;
+      const trace = this.getTrace(id);
+      if (trace !== undefined) traces.set(trace.id, trace);
     }
-    const found = all.filter((trace) => trace.id === id);
-    return (prefer && found.findLast(prefer)) ?? found.at(-1);
+    for (const trace of traces.values()) {
+      this.#subscribers.emit({ type: "trace:update", trace });
+    }
   }
 
-  #emitTrace(type: "trace:end" | "trace:update", trace: TraceRecord): void {
-    if (!this.#subscribers.want(type)) return;
-    this.#subscribers.emit({ type, trace: toTraceData(trace) });
+  /** Emits the stored trace that a record is only a part of. */
+  #emitJoined(record: TraceRecord, isStored: boolean): void {
+    if (
+      this.#subscribers.want("trace:update") &&
+      this.#store.hasPartsBeside(record, isStored)
+    ) this.#emitUpdates(new Set([record.id]));
+  }
+
+  *#runningRecords(): Iterable<TraceRecord> {
+    for (let t = this.#running.oldest; t !== undefined; t = t.newer) yield t;
   }
 }
 

@@ -1,0 +1,211 @@
+import type { LRUEntry } from "../../core/collections/lru_list.ts";
+import { joinSpans, replaces } from "../export/join.ts";
+import type {
+  SerializedTrace,
+  SpanData,
+  SpanEvent,
+  TraceData,
+} from "../types.ts";
+import {
+  BYTES_PER_SPAN,
+  MAX_EVENTS,
+  sizeOfEvent,
+  sizeOfSpan,
+  TRACE_SIZE,
+} from "./limits.ts";
+import { toTraceData } from "./trace_data.ts";
+import type { TraceRecord } from "./trace_record.ts";
+
+/**
+ * What is stored of a joined trace: the records of this process, and the spans
+ * of browsers and other services.
+ */
+export class TraceGroup implements LRUEntry<TraceGroup> {
+  /** The group that changed before this one. */
+  older: TraceGroup | undefined = undefined;
+  /** The group that changed after this one. */
+  newer: TraceGroup | undefined = undefined;
+  /** The position in lists: the groups in order of their first part. */
+  order: number;
+  /** The trace ids that lead to this group. */
+  readonly ids: string[] = [];
+  /** The links to spans that may still arrive. */
+  readonly claims: string[] = [];
+  /** Whether parts of this trace may arrive later. */
+  isShared = false;
+  readonly #records: TraceRecord[] = [];
+  readonly #spans = new Map<string, SpanData>();
+  readonly #events = new Map<string, SpanEvent[]>();
+  /** The ids of the first records' spans. */
+  readonly #recordedIds = new Set<string>();
+  #indexedRecords = 0;
+  #maxSpans: number;
+  #spanCount = 0;
+  #size = 0;
+  #droppedSpans = 0;
+  #data: TraceData | undefined;
+
+  /** Creates an empty group for at most this many spans. */
+  constructor(maxSpans: number, order: number) {
+    this.#maxSpans = maxSpans;
+    this.order = order;
+  }
+
+  /** Whether it has more parts than one record. */
+  get isJoined(): boolean {
+    return this.#records.length > 1 || this.#spans.size > 0;
+  }
+
+  /** Whether a span belongs to the ended ones. */
+  has(spanId: string): boolean {
+    return this.#spans.has(spanId) || this.#isRecorded(spanId);
+  }
+
+  /** Whether a span is here and has no known parent. */
+  isTop(spanId: string): boolean {
+    const span = this.#spans.get(spanId);
+    const parentId = span === undefined
+      ? this.#records.find(({ root }) => root.id === spanId)?.remoteParentId
+      : span.parentId;
+    return parentId === null || parentId !== undefined && !this.has(parentId);
+  }
+
+  #isRecorded(spanId: string): boolean {
+    const records = this.#records;
+    for (; this.#indexedRecords < records.length; this.#indexedRecords++) {
+      for (const { id } of records[this.#indexedRecords]!.spans) {
+        this.#recordedIds.add(id);
+      }
+    }
+    return this.#recordedIds.has(spanId);
+  }
+
+  /** Adds a record that has ended, as far as it fits. */
+  addRecord(record: TraceRecord): void {
+    this.#data = undefined;
+    this.#maxSpans = Math.max(this.#maxSpans, record.host.maxSpansPerTrace);
+    const spans = this.#maxSpans - this.#spanCount;
+    const bytes = this.#capacity - this.#size;
+    this.#droppedSpans += record.droppedSpans;
+    if (record.spanCount > spans || record.size > bytes) {
+      this.#droppedSpans += record.trim(spans, bytes);
+      if (record.spanCount === 0) return;
+    }
+    this.#records.push(record);
+    this.#spanCount += record.spanCount;
+    this.#size += record.size;
+  }
+
+  get #capacity(): number {
+    return Math.max(TRACE_SIZE, this.#maxSpans * BYTES_PER_SPAN);
+  }
+
+  /**
+   * Adds a span of a browser or another service. An ended span replaces an open
+   * one. Returns whether it was added.
+   */
+  addSpan(span: SpanData): boolean {
+    const { id } = span;
+    const known = this.#spans.get(id);
+    const isKnown = known === undefined
+      ? this.#isRecorded(id)
+      : !replaces(span, known);
+    if (isKnown) return false;
+    const size = sizeOfSpan(span) -
+      (known === undefined ? 0 : sizeOfSpan(known));
+    const isFull = known === undefined && this.#spanCount >= this.#maxSpans;
+    this.#data = undefined;
+    if (isFull || this.#size + size > this.#capacity) {
+      this.#droppedSpans++;
+      return false;
+    }
+    this.#spans.set(id, span);
+    this.#size += size;
+    if (known === undefined) this.#spanCount++;
+    return true;
+  }
+
+  /** Adds an event to a span. Returns whether it fits. */
+  addEvent(spanId: string, event: SpanEvent): boolean {
+    const events = this.#events.get(spanId) ?? [];
+    const size = sizeOfEvent(event);
+    if (events.length >= MAX_EVENTS || this.#size + size > this.#capacity) {
+      return false;
+    }
+    this.#data = undefined;
+    this.#size += size;
+    this.#events.set(spanId, [...events, event]);
+    return true;
+  }
+
+  /** Adds all parts of another group, as far as they fit. */
+  absorb(other: TraceGroup): void {
+    this.order = Math.min(this.order, other.order);
+    this.#droppedSpans += other.#droppedSpans;
+    for (const record of other.#records) {
+      this.#droppedSpans -= record.droppedSpans;
+      this.addRecord(record);
+    }
+    for (const span of other.#spans.values()) this.addSpan(span);
+    for (const [id, events] of other.#events) {
+      for (const event of events) this.addEvent(id, event);
+    }
+    this.ids.push(...other.ids);
+    this.claims.push(...other.claims);
+  }
+
+  /** Returns the joined trace with the parts of it that are running. */
+  read(running: readonly TraceRecord[] = []): TraceData | undefined {
+    if (running.length > 0) return this.#join(running);
+    return this.#data ??= this.#join([]);
+  }
+
+  #join(running: readonly TraceRecord[]): TraceData | undefined {
+    const records = [...this.#records, ...running];
+    const [first] = records;
+    const isOne = records.length === 1 && this.#spans.size === 0 &&
+      this.#events.size === 0 &&
+      this.#droppedSpans === (running.length > 0 ? 0 : first!.droppedSpans);
+    if (isOne) return toTraceData(first!);
+    let droppedSpans = this.#droppedSpans;
+    let maxSpans = this.#maxSpans;
+    for (const record of running) {
+      droppedSpans += record.droppedSpans;
+      maxSpans = Math.max(maxSpans, record.host.maxSpansPerTrace);
+    }
+    const spans = [
+      ...records.sort(byStart).flatMap((record) => [
+        ...toTraceData(record).spans.values(),
+      ]),
+      ...this.#spans.values(),
+    ];
+    if (spans.length === 0) return undefined;
+    if (spans.length > maxSpans) {
+      droppedSpans += spans.length - maxSpans;
+      spans.length = maxSpans;
+    }
+    return toData(joinSpans(spans.map(this.#withEvents), { droppedSpans }));
+  }
+
+  readonly #withEvents = (span: SpanData): SpanData => {
+    const added = this.#events.get(span.id);
+    if (added === undefined) return span;
+    const events = [...span.events, ...added];
+    const kept = events.slice(0, MAX_EVENTS).sort((a, b) => a.time - b.time);
+    const dropped = (span.droppedEvents ?? 0) + events.length - kept.length;
+    return {
+      ...span,
+      events: kept,
+      ...(dropped > 0 && { droppedEvents: dropped }),
+    };
+  };
+}
+
+/** Returns records in the order of their start, whenever they arrived. */
+function byStart(a: TraceRecord, b: TraceRecord): number {
+  return a.startTime - b.startTime || (a.root.id < b.root.id ? -1 : 1);
+}
+
+function toData({ spans, ...trace }: SerializedTrace): TraceData {
+  return { ...trace, spans: new Map(spans.map((span) => [span.id, span])) };
+}

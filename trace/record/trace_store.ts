@@ -1,0 +1,235 @@
+import { LRUList } from "../../core/collections/lru_list.ts";
+import { linksOf, type SpanReference } from "../export/join.ts";
+import type { RemoteEvent, SpanData, TraceData } from "../types.ts";
+import { TraceGroup } from "./trace_group.ts";
+import type { TraceRecord } from "./trace_record.ts";
+import { WaitingEvents } from "./waiting_events.ts";
+
+/** Records are grouped at once if so many are waiting. */
+const BATCH = 64;
+
+/**
+ * Stores the last traces of a tracer.
+ *
+ * ```text
+ *  a request ends → pending records ── on a read ──→ groups ── join ──→ trace
+ *                                                      ↑
+ *                   spans of browsers and services ────┘
+ * ```
+ *
+ * Most records are never read. So the end of a request only adds its record to
+ * a list. A group has everything with one trace id, and with the ids that its
+ * spans link to.
+ */
+export class TraceStore {
+  readonly #maxTraces: number;
+  readonly #maxSpans: number;
+  /** Ended records that belong to no group yet. */
+  readonly #pending = new LRUList<TraceRecord>();
+  #pendingCount = 0;
+  /** Whether two pending records may belong together. */
+  #hasContinued = false;
+  readonly #groups = new LRUList<TraceGroup>();
+  #groupCount = 0;
+  #sharedCount = 0;
+  #created = 0;
+  readonly #byId = new Map<string, TraceGroup>();
+  /** The groups that link to a span, by its ids. */
+  readonly #claims = new Map<string, TraceGroup>();
+  readonly #waiting = new WaitingEvents();
+
+  /** Creates a store for at most this many traces and spans of each. */
+  constructor(maxTraces: number, maxSpans: number) {
+    this.#maxTraces = maxTraces;
+    this.#maxSpans = maxSpans;
+  }
+
+  /** Adds a record that has ended. Above the limit, the oldest trace goes. */
+  push(record: TraceRecord): void {
+    this.#pending.add(record);
+    this.#pendingCount++;
+    if (record.isContinued) this.#hasContinued = true;
+    if (this.#pendingCount + this.#groupCount <= this.#maxTraces) return;
+    if (this.#hasContinued || this.#sharedCount > 0) {
+      if (this.#pendingCount >= BATCH) this.#settle();
+    } else if (this.#groupCount > 0) this.#evict();
+    else this.#dropPending(this.#pending.oldest!);
+  }
+
+  #dropPending(record: TraceRecord): void {
+    this.#pending.delete(record);
+    this.#pendingCount--;
+  }
+
+  /** Moves the pending records into groups. */
+  #settle(): void {
+    for (
+      let record = this.#pending.oldest;
+      record !== undefined;
+      record = this.#pending.oldest
+    ) {
+      this.#dropPending(record);
+      const { id, root } = record;
+      const group = this.#groupFor(id);
+      group.addRecord(record);
+      if (record.isContinued) this.#share(group);
+      this.#link(group, { traceId: id, spanId: root.id }, record.links);
+    }
+    this.#hasContinued = false;
+    while (this.#groupCount > this.#maxTraces) this.#evict();
+  }
+
+  /** Returns the group of a trace id, as the one that changed last. */
+  #groupFor(traceId: string): TraceGroup {
+    const known = this.#byId.get(traceId);
+    if (known !== undefined) {
+      this.#groups.use(known);
+      return known;
+    }
+    const group = new TraceGroup(this.#maxSpans, this.#created++);
+    group.ids.push(traceId);
+    this.#byId.set(traceId, group);
+    this.#groups.add(group);
+    this.#groupCount++;
+    for (const { spanId, event } of this.#waiting.take(traceId)) {
+      group.addEvent(spanId, event);
+    }
+    return group;
+  }
+
+  #share(group: TraceGroup): void {
+    if (group.isShared) return;
+    group.isShared = true;
+    this.#sharedCount++;
+  }
+
+  #evict(): void {
+    const group = this.#groups.oldest!;
+    this.#remove(group);
+    for (const id of group.ids) this.#byId.delete(id);
+    for (const claim of group.claims) this.#claims.delete(claim);
+  }
+
+  #remove(group: TraceGroup): void {
+    this.#groups.delete(group);
+    this.#groupCount--;
+    if (group.isShared) this.#sharedCount--;
+  }
+
+  /** Joins the group of a new span with those that it links to or from. */
+  #link(
+    group: TraceGroup,
+    span: SpanReference,
+    links: readonly SpanReference[],
+  ): void {
+    for (const link of links) {
+      if (link.traceId === span.traceId) continue;
+      const key = keyOf(link);
+      if (this.#claims.has(key)) continue;
+      this.#share(group);
+      this.#claims.set(key, group);
+      group.claims.push(key);
+      this.#merge(group, link);
+    }
+    const claimant = this.#claims.get(keyOf(span));
+    if (claimant !== undefined) this.#merge(claimant, span);
+  }
+
+  /** Moves the trace of a linked span to the group that links to it. */
+  #merge(group: TraceGroup, { traceId, spanId }: SpanReference): void {
+    const target = this.#byId.get(traceId);
+    if (target === undefined || target === group) return;
+    // The first link to a trace wins.
+    if (target.ids[0] !== traceId || !target.isTop(spanId)) return;
+    this.#remove(target);
+    group.absorb(target);
+    this.#share(group);
+    for (const id of target.ids) this.#byId.set(id, group);
+    for (const claim of target.claims) this.#claims.set(claim, group);
+    this.#groups.use(group);
+  }
+
+  /**
+   * Adds spans of browsers or other services.
+   *
+   * @returns The added ones.
+   */
+  addSpans(spans: readonly SpanData[]): SpanData[] {
+    if (spans.length === 0) return [];
+    this.#settle();
+    const added = spans.filter((span) => {
+      const group = this.#groupFor(span.traceId);
+      if (!group.addSpan(span)) return false;
+      this.#share(group);
+      const { traceId, id: spanId } = span;
+      this.#link(group, { traceId, spanId }, linksOf(span));
+      return true;
+    });
+    while (this.#groupCount > this.#maxTraces) this.#evict();
+    return added;
+  }
+
+  /** Adds events to spans. Returns how many are kept. */
+  addEvents(events: readonly RemoteEvent[]): number {
+    this.#settle();
+    return events.filter((item) => {
+      const group = this.#byId.get(item.traceId);
+      return group?.addEvent(item.spanId, item.event) ??
+        this.#waiting.add(item);
+    }).length;
+  }
+
+  /** Returns the trace with an id, with its running parts. */
+  read(
+    traceId: string,
+    running: Iterable<TraceRecord>,
+  ): TraceData | undefined {
+    this.#settle();
+    const records = [...running];
+    const group = this.#byId.get(traceId) ??
+      this.#groupOf(records.find(({ knownId }) => knownId === traceId)) ??
+      new TraceGroup(this.#maxSpans, 0);
+    return group.read(
+      records.filter((record) =>
+        record.knownId === traceId || this.#groupOf(record) === group
+      ),
+    );
+  }
+
+  /** Returns all stored traces, oldest first, with their running parts. */
+  readAll(running: Iterable<TraceRecord>): TraceData[] {
+    this.#settle();
+    const parts = Map.groupBy(running, (record) => this.#groupOf(record));
+    const groups: TraceGroup[] = [];
+    let group = this.#groups.oldest;
+    for (; group !== undefined; group = group.newer) groups.push(group);
+    return groups.sort((a, b) => a.order - b.order)
+      .map((group) => group.read(parts.get(group)))
+      .filter((trace) => trace !== undefined);
+  }
+
+  /** Whether a trace with an id has a group. Pending records have none. */
+  has(traceId: string): boolean {
+    return this.#byId.has(traceId);
+  }
+
+  /** Whether a stored trace has other parts than a record. */
+  hasPartsBeside({ id }: TraceRecord, isStored: boolean): boolean {
+    this.#settle();
+    const group = this.#byId.get(id);
+    return group !== undefined && (group.isJoined || !isStored);
+  }
+
+  /** Returns the group that a running record belongs to. */
+  #groupOf(record: TraceRecord | undefined): TraceGroup | undefined {
+    // Nobody can refer to an id that wasn't read.
+    const traceId = record?.knownId;
+    if (record === undefined || traceId === undefined) return undefined;
+    return this.#byId.get(traceId) ??
+      this.#claims.get(keyOf({ traceId, spanId: record.root.id }));
+  }
+}
+
+function keyOf({ traceId, spanId }: SpanReference): string {
+  return `${traceId}-${spanId}`;
+}

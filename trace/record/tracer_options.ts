@@ -1,0 +1,84 @@
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
+import {
+  aDuration,
+  aFunction,
+  aPositiveInteger,
+  oneOf,
+  rule,
+  withMethods,
+} from "../../core/check/rules.ts";
+import { LAYERS } from "../layers.ts";
+import type { Layer } from "../types.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { RandomSource } from "./ids.ts";
+import type { TraceSettings } from "./trace_settings.ts";
+
+/** Options of a tracer. */
+export interface TracerOptions {
+  /** Maximum stored traces. The oldest one is dropped first. Default: 200. */
+  readonly maxTraces?: number;
+  /** Maximum spans of a trace. Further ones are counted. Default: 500. */
+  readonly maxSpansPerTrace?: number;
+  /** The layers whose spans are recorded. Default: all. */
+  readonly layers?: readonly Layer[];
+  /** Minimum duration of stored traces, in milliseconds. Default: 0. */
+  readonly minDurationMs?: number;
+  /** The clocks. Default: the system's. */
+  readonly clock?: Clock;
+  /** The source of random bytes. Default: `crypto.getRandomValues`. */
+  readonly random?: RandomSource;
+}
+
+const OPTIONS: OptionRules<TracerOptions> = {
+  maxTraces: aPositiveInteger,
+  maxSpansPerTrace: aPositiveInteger,
+  layers: rule("an array of layers", Array.isArray),
+  minDurationMs: aDuration("milliseconds", { zero: true, endless: true }),
+  clock: withMethods(
+    "an object with monotonic() and wall()",
+    "monotonic",
+    "wall",
+  ),
+  random: aFunction,
+};
+
+/** The options of a tracer with their defaults. */
+interface ReadOptions extends TraceSettings {
+  readonly maxTraces: number;
+  readonly clock: Clock;
+  readonly random: RandomSource | undefined;
+}
+
+/**
+ * Checks the options of a tracer.
+ *
+ * @throws {TypeError} If an option is wrong or unknown.
+ */
+export function readTracerOptions(options: TracerOptions): ReadOptions {
+  checkOptions(options, OPTIONS, "create tracer");
+  const {
+    maxTraces = 200,
+    maxSpansPerTrace = 500,
+    layers,
+    minDurationMs = 0,
+    clock = systemClock,
+    random,
+  } = options;
+  for (const layer of layers ?? []) {
+    checkValue(layer, "layers", oneOf(...LAYERS), "create tracer");
+  }
+  return {
+    maxTraces,
+    maxSpansPerTrace,
+    minDurationMs,
+    records: layers === undefined
+      ? () => true
+      : (layer) => layers.includes(layer),
+    clock,
+    random,
+  };
+}
