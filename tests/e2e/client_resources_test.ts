@@ -119,20 +119,26 @@ testPage(
   { routes: [image("/late.gif"), image("/alone.gif")] },
 );
 
-testPage("a slow image belongs to the root that began it", async (app, view) => {
-  await run(view, `new Image().src = "/slow.gif"`);
-  const page = await sentSpan(app, "page:load");
-  const span = await assertLinked(app, "img /slow.gif", "GET /slow.gif");
-  assertEquals(span.parentId, page.id);
-}, {
-  routes: [{
-    path: "/slow.gif",
-    handler: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1800));
-      return new Response(PIXEL, { headers: { "content-type": "image/gif" } });
-    },
-  }],
-});
+testPage(
+  "a slow image belongs to the root that began it",
+  async (app, view) => {
+    await run(view, `new Image().src = "/slow.gif"`);
+    const page = await sentSpan(app, "page:load");
+    const span = await assertLinked(app, "img /slow.gif", "GET /slow.gif");
+    assertEquals(span.parentId, page.id);
+  },
+  {
+    routes: [{
+      path: "/slow.gif",
+      handler: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1800));
+        return new Response(PIXEL, {
+          headers: { "content-type": "image/gif" },
+        });
+      },
+    }],
+  },
+);
 
 testPage("beacons link to the server's requests", async (app, view) => {
   await run(
