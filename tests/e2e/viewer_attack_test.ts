@@ -295,10 +295,10 @@ async function lookAt(page: Page, i: number, text: string): Promise<void> {
             textContent.replace(/\\s+/g, "").includes(wanted));
       })`,
     );
-  const row = page.locator(`#trace-list [data-row="${rootId(i)}"]`);
+  const row = page.locator(`#trace-list [data-row="${traceId(i)}"]`);
   await row.hover();
-  await shows(`#trace-list [data-row="${rootId(i)}"] .path`, 300);
-  await shows(`#trace-list [data-row="${rootId(i)}"] .method`, 20);
+  await shows(`#trace-list [data-row="${traceId(i)}"] .path`, 300);
+  await shows(`#trace-list [data-row="${traceId(i)}"] .kind`, 20);
   await row.click();
   await shows(".trace-header h2", 300);
   await page.locator(`#waterfall [data-row="${rootId(i)}"] .label`).click();
@@ -352,6 +352,10 @@ async function assertUnharmed(page: Page): Promise<void> {
   });
 }
 
+function traceId(i: number): string {
+  return `c${i}`.padStart(32, "0");
+}
+
 function rootId(i: number): string {
   return `a${i}`.padStart(16, "0");
 }
@@ -364,7 +368,7 @@ function childId(i: number): string {
 function hostileTrace(text: string, i: number): TraceData {
   // Only part of the text where the page shows no more, to keep files small.
   const part = text.slice(0, 3_000);
-  const id = `c${i}`.padStart(32, "0");
+  const id = traceId(i);
   const startTime = Date.UTC(2026, 2, 14) + i * 1_000;
   const span = (
     also: Pick<SpanData, "id" | "parentId" | "layer" | "attributes">,

@@ -179,6 +179,12 @@ testFile(
     await row.waitFor();
     await page.getByRole("button", { name: "Close the route" }).click();
     await row.waitFor({ state: "detached" });
+
+    await page.locator("#route-table").focus();
+    for (const key of ["g", "x", "j", "x"]) await page.keyboard.press(key);
+    await waitForText(page, ".route-spans caption", ", B: ");
+    await page.keyboard.press("Escape");
+    await row.waitFor({ state: "detached" });
   },
 );
 

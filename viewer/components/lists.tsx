@@ -27,20 +27,26 @@ import { RowButton } from "./row_button.tsx";
 const ROW_HEIGHT = 28;
 
 /** Kinds with another text in the list, where there is little room. */
-const KIND_TEXTS: Readonly<Record<string, string>> = {
-  "page load": "page",
-  navigation: "navigate",
-};
+const KIND_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["page load", "page"],
+  ["navigation", "navigate"],
+]);
 
 /** The columns of the list. A new list draws all cells again. */
 const traceColumns = computed((): Column<TraceEntry>[] => [
   column("startTime", `Time ${zoneText()}`, (entry) => (
     clockText(entry.startTime)
   ), { title: ({ startTime }) => momentText(startTime) }),
-  column("kind", "Kind", ({ kind }) => KIND_TEXTS[kind] ?? cutText(kind, 20), {
-    title: ({ kind }) => cutText(kind, 20),
-    hint: "Page load, navigation, click, submit, key, method of a request, job",
-  }),
+  column(
+    "kind",
+    "Kind",
+    ({ kind }) => KIND_TEXTS.get(kind) ?? cutText(kind, 20),
+    {
+      title: ({ kind }) => cutText(kind, 20),
+      hint:
+        "Page load, navigation, click, submit, key, method of a request, job",
+    },
+  ),
   column("path", "Path", pathCell(listing.filters.value), {
     title: ({ path }) => cutText(path, 500),
   }),

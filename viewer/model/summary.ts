@@ -76,17 +76,19 @@ export function isFailedTrace(entry: TraceEntry): boolean {
 
 /** Whether a user's action in a browser caused the trace. */
 export function isAction({ kind }: TraceEntry): boolean {
-  return Object.values(ACTION_KINDS).includes(kind);
+  return kinds.has(kind);
 }
 
 /** The kinds of traces with a user's action. */
-const ACTION_KINDS: Readonly<Record<string, string>> = {
-  load: "page load",
-  navigation: "navigation",
-  click: "click",
-  submit: "submit",
-  key: "key",
-};
+const ACTION_KINDS: ReadonlyMap<string, string> = new Map([
+  ["load", "page load"],
+  ["navigation", "navigation"],
+  ["click", "click"],
+  ["submit", "submit"],
+  ["key", "key"],
+]);
+
+const kinds = new Set(ACTION_KINDS.values());
 
 /**
  * All layers, the outermost first. Each has a colour `--layer-<name>` in
@@ -134,7 +136,7 @@ function entryOf(
     id,
     linkedIds: index.linkedIds ?? [],
     rootSpanId,
-    kind: ACTION_KINDS[index.action ?? ""] ?? (method || "job"),
+    kind: ACTION_KINDS.get(index.action ?? "") ?? (method || "job"),
     name,
     method,
     path: pathWithProcedure(pathname, route),

@@ -19,6 +19,7 @@ import {
   wantedTrace,
 } from "./opened.ts";
 import { comparison, highlighted, matches } from "./rows.ts";
+import * as routeSpans from "./route_spans.ts";
 import * as selection from "./selection.ts";
 import { timeZone } from "./settings.ts";
 import { nextTheme } from "./theme.ts";
@@ -209,6 +210,7 @@ function escape(): void {
   else if (selection.selectedRow.value !== "" && inTrace()) {
     selection.selectedRow.value = "";
   } else if (wantedCompare.value !== "") wantedCompare.value = "";
+  else if (routeSpans.isShown()) routeSpans.openRouteSpans("");
   else if (highlighted.value !== "" && inTrace()) highlighted.value = "";
   else if (zoom.value !== undefined && inTrace()) resetZoom();
   else if (wantedTrace.value !== "") {
@@ -219,7 +221,9 @@ function escape(): void {
 
 function compare(): void {
   const key = inTrace() ? wantedTrace.value : selection.cursorKey.value;
-  if (key !== "") selection.markOrCompare(key);
+  if (key === "") return;
+  if (listTab.value === "routes" && !inTrace()) routeSpans.addRoute(key);
+  else selection.markOrCompare(key);
 }
 
 /** Zooms around the selected span, or around the middle of the view. */

@@ -15,6 +15,7 @@ import {
 import { listTab, shown } from "./listing.ts";
 import { wantedTrace } from "./opened.ts";
 import { readInSlices } from "./slices.ts";
+import { dataState } from "./traces.ts";
 import { keepInUrl } from "./url_keys.ts";
 
 /** The key of the open route; empty for none. */
@@ -43,7 +44,7 @@ interface Side {
 
 /** The runs of both sides, the newest of each. */
 export const sides = computed((): Side[] => {
-  if (!isShown()) return [];
+  if (!isShown() || dataState.value.kind === "loading") return [];
   const key = openRoute.value;
   const byRoute = runsByRoute(shown.value);
   const runs = (byRoute.get(key) ?? [])
@@ -94,6 +95,12 @@ export function openRouteSpans(key: string): void {
     otherRoute.value = "";
     spanRows.value = [];
   });
+}
+
+/** Opens a route, or compares the open one with it. */
+export function addRoute(key: string): void {
+  if (openRoute.value === "" || openRoute.value === key) openRouteSpans(key);
+  else otherRoute.value = key;
 }
 
 keepInUrl({
