@@ -4,10 +4,10 @@
  * @module
  */
 
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { formatDuration } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
-import { isOpen } from "../model/process.ts";
 import { isGroup, type Unit } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import { barBox, stripes, type TimeRange } from "../model/time_range.ts";
@@ -85,7 +85,7 @@ export function UnitBar(props: UnitBarProps) {
 
 /** Whether a span of a unit hasn't ended. */
 export function isRunning({ members }: Unit): boolean {
-  return members.some(({ span }) => isOpen(span));
+  return members.some(({ span }) => isOpenSpan(span));
 }
 
 function endOf({ members }: Unit): number {

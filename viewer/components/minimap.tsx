@@ -1,10 +1,10 @@
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { TargetedPointerEvent } from "preact";
 import { useRef } from "preact/hooks";
 import { type Surface, useCanvas } from "../dom.ts";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
 import type { TimeRange } from "../model/time_range.ts";
-import { isOpen } from "../model/process.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/theme.ts";
 import {
@@ -62,7 +62,7 @@ function drawSpans(
       // Thinner bars would be transparent, so several spans share a line.
       lane < 1 ? Math.floor(index * lane) : index * lane,
       Math.max(
-        ((isOpen(span) ? end : span.endTime) - span.startTime) * scale,
+        ((isOpenSpan(span) ? end : span.endTime) - span.startTime) * scale,
         1,
       ),
       Math.max(lane - 1, Math.min(lane, 1.2), 1),

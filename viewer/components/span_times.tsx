@@ -7,6 +7,11 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { totalLength } from "../../trace/export/self_time.ts";
+import {
+  CLOCK_ERROR,
+  CLOCK_SHIFT,
+  isOpenSpan,
+} from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import {
   formatCount,
@@ -14,7 +19,7 @@ import {
   formatDuration,
   formatShare,
 } from "../model/format.ts";
-import { isOpen, numberOf } from "../model/process.ts";
+import { numberOf } from "../model/process.ts";
 import { cutText } from "../model/text.ts";
 import { selfTimeOf, type SpanNode, type TraceTree } from "../model/tree.ts";
 import { connection } from "../state/live.ts";
@@ -49,7 +54,7 @@ export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
       <Facts
         of={[
           ["Starts", starts, momentText(startTime)],
-          ...(isOpen(span) ? running : ended),
+          ...(isOpenSpan(span) ? running : ended),
           ...trafficFacts(span),
           ...clockFacts(span),
           ["Span id", spanId],
@@ -96,7 +101,7 @@ function trafficFacts(span: SpanData): Fact[] {
   ]];
   if (last !== undefined) {
     const ago = <RunningTime since={last} what="ago" />;
-    facts.push(["Last message", isOpen(span) ? ago : momentText(last)]);
+    facts.push(["Last message", isOpenSpan(span) ? ago : momentText(last)]);
   }
   return facts;
 }
@@ -104,8 +109,8 @@ function trafficFacts(span: SpanData): Fact[] {
 /** The error and the shift of a process's clock. */
 function clockFacts(span: SpanData): Fact[] {
   const facts: Fact[] = [];
-  const error = numberOf(span, "app.clock.error");
-  const shift = numberOf(span, "app.clock.shift");
+  const error = numberOf(span, CLOCK_ERROR);
+  const shift = numberOf(span, CLOCK_SHIFT);
   if (error !== undefined) {
     facts.push(["Clock error", `± ${formatDuration(error)}`]);
   }

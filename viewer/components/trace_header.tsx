@@ -132,7 +132,7 @@ function Processes({ tree }: { tree: TraceTree }) {
     [tree],
   );
   return names.size > 1 && (
-    <span class="muted" title="The processes of this trace">
+    <span class="muted extra" title="The processes of this trace">
       {cutText([...names].join(", "), 100)}
     </span>
   );
@@ -143,7 +143,7 @@ function Vitals() {
   return rows.vitals.value.vitals.map(({ name, title, text, rating }) => (
     <span
       key={name}
-      class={rating === "good" ? "muted" : rating}
+      class={rating === "good" ? "muted extra" : rating}
       title={`${title}: ${rating}`}
     >
       {name} {text}
@@ -211,8 +211,9 @@ function Findings() {
           title={`Repeated ${work.kind}: show all in the table`}
           onClick={() => selection.showWork(work, "table")}
         >
-          {`${formatCount(work.count)} × ${cutText(work.name, 40)}, `}
-          {formatDuration(work.total)}
+          {formatCount(work.count)} ×{" "}
+          <span class="clip">{cutText(work.name, 200)}</span>
+          , {formatDuration(work.total)}
         </Chip>
       ))}
     </div>

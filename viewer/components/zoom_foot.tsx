@@ -33,7 +33,7 @@ export function ZoomFoot({ tree }: { tree: TraceTree }) {
           title="Zoom out to work outside of the trace's total"
           onClick={() => zoomTo(extent.value.start, extent.value.end)}
         >
-          {formatDuration(extent.value.end - extent.value.start)}{" "}
+          Show {formatDuration(extent.value.end - extent.value.start)}{" "}
           with later work
         </Chip>
       )}

@@ -4,7 +4,11 @@
  * @module
  */
 
-import { isClientSpan } from "../../trace/export/semantics.ts";
+import {
+  CLOCK_ERROR,
+  CLOCK_SHIFT,
+  isClientSpan,
+} from "../../trace/export/semantics.ts";
 import { isDetached, numberOf, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -35,9 +39,9 @@ export function clocksOf({ nodes, start, end }: TraceTree): Clocks {
   let smallestGap = Infinity;
   const shifts: ClockShift[] = [];
   for (const node of nodes) {
-    error = Math.max(error, numberOf(node.span, "app.clock.error") ?? 0);
+    error = Math.max(error, numberOf(node.span, CLOCK_ERROR) ?? 0);
     smallestGap = Math.min(smallestGap, gapOf(node));
-    const shift = numberOf(node.span, "app.clock.shift");
+    const shift = numberOf(node.span, CLOCK_SHIFT);
     if (shift !== undefined && shift !== 0) {
       shifts.push({ node, process: processOf(node.span), shift });
     }

@@ -9,8 +9,8 @@
  */
 
 import { type Interval, totalLength } from "../../trace/export/self_time.ts";
-import { waitsFor } from "../../trace/export/semantics.ts";
-import { HOME, isOpen, processOf } from "./process.ts";
+import { isOpenSpan, waitsFor } from "../../trace/export/semantics.ts";
+import { HOME, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /**
@@ -75,7 +75,7 @@ function walkBack(
     const end = endOf(child);
     // A child that ended after its parent continued didn't delay it.
     if (end > cursor || end <= start) continue;
-    if (child.detached || isOpen(child.span)) continue;
+    if (child.detached || isOpenSpan(child.span)) continue;
     if (!waitsFor(span, child.span)) continue;
     if (cursor > end) add(end, cursor);
     windows.set(child, [start, end]);

@@ -6,7 +6,7 @@
  */
 
 import { attributeText } from "../../trace/export/attributes.ts";
-import { isClientSpan } from "../../trace/export/semantics.ts";
+import { DETACHED, isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 
 /** The part of a span that carries its markers. */
@@ -24,14 +24,9 @@ export function processOf(span: Marked): string {
   return attributeText(span, "service.name") || HOME;
 }
 
-/** Whether a span hasn't ended. */
-export function isOpen({ attributes }: Marked): boolean {
-  return attributes["app.open"] === true;
-}
-
 /** Whether a span is long-lived work, which isn't part of the trace's total. */
 export function isDetached({ attributes }: Marked): boolean {
-  return attributes["app.detached"] === true;
+  return attributes[DETACHED] === true;
 }
 
 /** Returns a number among a span's attributes. `undefined` for anything else. */

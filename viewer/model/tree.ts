@@ -7,13 +7,14 @@
  * @module
  */
 
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import {
   type Interval,
   selfSegments,
   selfTime,
 } from "../../trace/export/self_time.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
-import { isDetached, isOpen } from "./process.ts";
+import { isDetached } from "./process.ts";
 import { type TimeRange, wholeRange } from "./time_range.ts";
 
 /** A span in the tree. */
@@ -70,7 +71,7 @@ function waitedFor(children: readonly SpanNode[]): SpanData[] {
 
 /** Whether a span counts as failed. Running ones don't. */
 export function isFailed(span: SpanData): boolean {
-  return span.status !== "ok" && !isOpen(span);
+  return span.status !== "ok" && !isOpenSpan(span);
 }
 
 /**

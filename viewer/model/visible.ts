@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isOpen } from "./process.ts";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Row } from "./rows.ts";
 import type { TimeRange } from "./time_range.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
@@ -38,7 +38,7 @@ export function countIn({ nodes }: TraceTree, range: TimeRange): number {
 
 /** Whether a span has a part in a range. A running one has no end. */
 export function overlaps({ span }: SpanNode, { start, end }: TimeRange) {
-  return span.startTime <= end && (span.endTime >= start || isOpen(span));
+  return span.startTime <= end && (span.endTime >= start || isOpenSpan(span));
 }
 
 function overlapsBelow({ from, to }: SpanNode, { start, end }: TimeRange) {

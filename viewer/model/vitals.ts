@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isClientSpan } from "../../trace/export/semantics.ts";
+import { ACTION, isClientSpan } from "../../trace/export/semantics.ts";
 import { formatDuration } from "./format.ts";
 import { numberOf } from "./process.ts";
 import type { TraceTree } from "./tree.ts";
@@ -73,7 +73,7 @@ export function vitalsOf({ nodes, start }: TraceTree) {
   }
   // The page's document is complete when this span ends.
   const load = clients.find(({ span, parent }) =>
-    span.name === "dom" && parent?.span.attributes["app.action"] === "load"
+    span.name === "dom" && parent?.span.attributes[ACTION] === "load"
   );
   if (load !== undefined) addMark("load", load.span.endTime);
   return { vitals, marks };

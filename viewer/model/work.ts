@@ -10,10 +10,10 @@ import {
   methodOf,
   statementOf,
 } from "../../trace/export/attributes.ts";
-import { isClientSpan } from "../../trace/export/semantics.ts";
+import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { type Order, percentile } from "./listing.ts";
-import { isOpen, processOf } from "./process.ts";
+import { processOf } from "./process.ts";
 import { statementShape } from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -81,7 +81,7 @@ function sumUp([id, unordered]: [string, SpanNode[]]): Work {
 
 /** Returns the kind and name of a span's work. `undefined` for other spans. */
 function workId({ span, parent }: SpanNode): string | undefined {
-  if (isOpen(span)) return undefined;
+  if (isOpenSpan(span)) return undefined;
   const statement = statementOf(span);
   if (statement !== undefined) return `statement:${statementShape(statement)}`;
   if (span.name.startsWith("cache.")) return `cache:${cacheName(span)}`;
