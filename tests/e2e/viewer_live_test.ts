@@ -54,7 +54,9 @@ testViewer(
       other.page.waitForResponse(/\/api\/rpc\?/),
       other.page.locator("#q").fill("ger"),
     ]);
+    // The row of the page names the call that matches.
     const search = "/api/rpc/countries.search";
+    await page.getByLabel("Path contains").fill(search);
     await waitForText(page, "#trace-list .path", search);
     await openTrace(page, search);
     await selectSpan(page, "fetch GET /api/rpc");

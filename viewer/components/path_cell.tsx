@@ -6,7 +6,7 @@
 
 import { type Filters, matchedRequest } from "../model/filters.ts";
 import { formatCount, formatPlural } from "../model/format.ts";
-import type { TraceEntry } from "../model/summary.ts";
+import { isAction, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as evidence from "../state/evidence.ts";
 import { runningKeys } from "../state/listing.ts";
@@ -34,7 +34,8 @@ function noteOf(entry: TraceEntry, filters: Filters): string {
   const notes = [
     ["click", "submit", "key"].includes(kind) && name,
     route !== path && route,
-    requests.length > 0 && formatPlural(requests.length, "request"),
+    requests.length >= (isAction(entry) ? 1 : 2) &&
+    formatPlural(requests.length, "request"),
   ];
   return cutText(notes.filter(Boolean).join(" · "), 200);
 }
