@@ -275,3 +275,19 @@ testViewer(
     assertEquals(await color(".trace-header"), bad);
   },
 );
+
+testViewer(
+  browser,
+  "compares a span with the same span of the route's other traces",
+  async ({ page }, atlas) => {
+    await ask(atlas, ...Array(12).fill("/countries/fra"), "/countries/deu");
+    await waitForCount(page, "13 traces");
+    await openTrace(page, "/countries/fra");
+    await page.keyboard.press("g");
+    const history = page.getByRole("region", { name: "History" });
+    await history.getByText(
+      /^(Slower than \d.* % of|Faster than all) 11 runs on this route$/,
+    ).waitFor();
+    await history.getByRole("img", { name: /^From .*s to .*s$/ }).waitFor();
+  },
+);

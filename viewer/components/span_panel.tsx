@@ -3,6 +3,7 @@ import {
   STATEMENT_ATTRIBUTES,
   statementOf,
 } from "../../trace/export/attributes.ts";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { formatDuration, formatShare } from "../model/format.ts";
 import { percentile } from "../model/listing.ts";
@@ -17,6 +18,7 @@ import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { Failure } from "./failure.tsx";
 import { Events, Logs } from "./span_events.tsx";
+import { SpanPast } from "./span_past.tsx";
 import { TimeFacts } from "./span_times.tsx";
 import { ValueText } from "./value_text.tsx";
 
@@ -68,7 +70,12 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
       <div class="panel-columns">
         {isGroup(unit)
           ? <GroupFacts unit={unit} whole={tree.end - tree.start} />
-          : <TimeFacts node={node} tree={tree} />}
+          : (
+            <>
+              <TimeFacts node={node} tree={tree} />
+              {!isOpenSpan(span) && <SpanPast span={span} />}
+            </>
+          )}
         <Failure span={span} />
         <Statement span={span} />
         <Attributes span={span} />

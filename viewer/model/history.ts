@@ -5,9 +5,11 @@
  */
 
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { statementOf } from "../../trace/export/attributes.ts";
 import { selfTimes } from "../../trace/export/self_time.ts";
 import { routeKey } from "./filters.ts";
 import { percentile } from "./numbers.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { TraceEntry } from "./summary.ts";
 
 /** The durations of something that ran several times. */
@@ -87,6 +89,8 @@ export interface SpanHistory {
   add(trace: Pick<SerializedTrace, "spans">): void;
   /** Returns the spans with the name and layer of a span. */
   timesOf(span: Pick<SpanData, "layer" | "name">): SpanTimes;
+  /** Returns the spans that also ran the same statement, if it has one. */
+  sameAs(span: SpanData): Times;
   /** Returns all of them. */
   all(): SpanTimes[];
 }
@@ -96,6 +100,7 @@ export function spanHistory(
   entries: readonly Pick<TraceEntry, "load">[] = [],
 ): SpanHistory {
   const groups = new Map<string, { times: number[]; self: number[] }>();
+  const statements = new Map<string, number[]>();
 
   function read(key: string): SpanTimes {
     const { times = [], self = [] } = groups.get(key) ?? {};
@@ -122,9 +127,22 @@ export function spanHistory(
         }
         group.times.push(span.duration);
         group.self.push(self[i]!);
+        const exact = statementKey(span);
+        if (exact === undefined) return;
+        const list = statements.get(exact);
+        if (list === undefined) statements.set(exact, [span.duration]);
+        else list.push(span.duration);
       });
     },
     timesOf: (span) => read(keyOf(span)),
+    sameAs(span) {
+      const exact = statementKey(span);
+      return timesOf(
+        exact === undefined
+          ? groups.get(keyOf(span))?.times ?? []
+          : statements.get(exact) ?? [],
+      );
+    },
     all: () => Array.from(groups.keys(), read),
   };
   for (const entry of entries) history.add(entry.load());
@@ -133,4 +151,10 @@ export function spanHistory(
 
 function keyOf({ layer, name }: Pick<SpanData, "layer" | "name">): string {
   return `${layer}\n${name}`;
+}
+
+/** Returns the key of a span's statement. `undefined` if it has none. */
+function statementKey(span: SpanData): string | undefined {
+  const statement = statementOf(span);
+  return statement && `${keyOf(span)}\n${statementShape(statement)}`;
 }

@@ -7,11 +7,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { SpanData } from "../../trace/types.ts";
 import { routeKey } from "../model/filters.ts";
-import {
-  type SpanHistory,
-  spanHistory,
-  type SpanTimes,
-} from "../model/history.ts";
+import { type SpanHistory, spanHistory, type Times } from "../model/history.ts";
 import { openedTrace } from "./opened.ts";
 import { readInSlices } from "./slices.ts";
 import { entries } from "./traces.ts";
@@ -45,11 +41,9 @@ effect(() => {
 });
 
 /**
- * Returns the spans with the same name and layer in other traces of the open
- * trace's route. `undefined` until they are read.
+ * Returns the same spans in other traces of the open trace's route. `undefined`
+ * until they are read.
  */
-export function historyOf(
-  span: Pick<SpanData, "layer" | "name">,
-): SpanTimes | undefined {
-  return history.value?.timesOf(span);
+export function historyOf(span: SpanData): Times | undefined {
+  return history.value?.sameAs(span);
 }
