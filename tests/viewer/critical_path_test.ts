@@ -92,6 +92,26 @@ Deno.test("criticalPath() continues with work after the top span", () => {
   assertEquals(tree.nodes.map(path), [[[0, 10]], [[15, 30]]]);
 });
 
+Deno.test("criticalPath() goes through a page's request during the phases of its load", () => {
+  assertEquals(
+    pathOf(span("page", 0, 100, [
+      span("request", 10, 50, [], browser),
+      span("server", 20, 70, [span("query", 30, 40)]),
+      // The server streams the page.
+      span("response", 50, 75, [], browser),
+      span("dom", 75, 100, [], browser),
+    ], browser)),
+    {
+      page: [[0, 10]],
+      request: [[10, 20]],
+      server: [[20, 30], [40, 70]],
+      query: [[30, 40]],
+      response: [[70, 75]],
+      dom: [[75, 100]],
+    },
+  );
+});
+
 Deno.test("sumUpCriticalPath() adds up layers, the browser and services", () => {
   const tree = buildTree(trace(span("page", 0, 100, [
     span("fetch", 20, 60, [

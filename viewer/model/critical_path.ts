@@ -9,7 +9,11 @@
  */
 
 import { type Interval, totalLength } from "../../trace/export/self_time.ts";
-import { isOpenSpan, waitsFor } from "../../trace/export/semantics.ts";
+import {
+  isClientSpan,
+  isOpenSpan,
+  waitsFor,
+} from "../../trace/export/semantics.ts";
 import { HOME, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -39,7 +43,9 @@ export function criticalPath(tree: TraceTree): CriticalPath {
     for (const above of unknown.reverse()) {
       const window = windows.get(above);
       if (window === undefined) return undefined;
-      known.set(above, walkBack(above, window, windows));
+      if (!known.has(above)) {
+        known.set(above, walkBack(above, window, windows, known));
+      }
     }
     return known.get(node);
   };
@@ -53,8 +59,12 @@ function walkBack(
   { span, children }: SpanNode,
   [from, to]: Interval,
   windows: Windows,
+  known: Map<SpanNode, readonly Interval[]>,
 ): Interval[] {
   const segments: Interval[] = [];
+  const requests = isClientSpan(span)
+    ? children.filter((child) => !isClientSpan(child.span) && !child.detached)
+    : [];
   const add = (start: number, end: number) => {
     const segment = [
       Math.max(start, span.startTime),
@@ -79,10 +89,37 @@ function walkBack(
     if (!waitsFor(span, child.span)) continue;
     if (cursor > end) add(end, cursor);
     windows.set(child, [start, end]);
+    if (isClientSpan(child.span) && child.children.length === 0) {
+      known.set(child, walkPhase([start, end], requests, windows));
+    }
     cursor = start;
   }
   if (cursor > from) add(from, cursor);
   return segments.reverse();
+}
+
+/**
+ * Returns the own intervals of a page load's phase, and adds the windows of the
+ * requests it waited for. The page's request is a child of the page load too.
+ */
+function walkPhase(
+  [from, to]: Interval,
+  requests: readonly SpanNode[],
+  windows: Windows,
+): Interval[] {
+  const segments: Interval[] = [];
+  let cursor = from;
+  for (const request of requests) {
+    const start = Math.max(request.span.startTime, cursor);
+    const end = Math.min(request.span.endTime, to);
+    if (end <= start) continue;
+    if (start > cursor) segments.push([cursor, start]);
+    // A streamed response goes on in the next phase, which was walked before.
+    windows.set(request, [start, windows.get(request)?.[1] ?? end]);
+    cursor = end;
+  }
+  if (to > cursor) segments.push([cursor, to]);
+  return segments;
 }
 
 /** A span on the critical path. */
