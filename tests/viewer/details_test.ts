@@ -16,6 +16,7 @@ import {
   traceQuery,
   traceRouteMatch,
   traceRPCCall,
+  withSpan,
 } from "@quartet/kit/trace";
 import type { SpanData } from "@quartet/kit/trace";
 import { detailOf, statementOf } from "../../trace/export/attributes.ts";
@@ -76,6 +77,28 @@ Deno.test("detailOf() doesn't repeat the span's name", async () => {
       ],
     ],
   );
+});
+
+Deno.test("detailOf() returns how a subscription ended, and why a socket was opened again", async () => {
+  const withAttributes = (attributes: Record<string, string | number>) =>
+    detailsOf(() =>
+      withSpan("rpc:prices", "rpc", (span) => {
+        for (const [key, value] of Object.entries(attributes)) {
+          span.setAttribute(key, value);
+        }
+      })
+    );
+  const end = "app.rpc.end";
+  const code = "app.websocket.close_code";
+  assertEquals(await withAttributes({ [end]: "session_ended" }), [
+    ["rpc:prices", "session ended"],
+  ]);
+  assertEquals(await withAttributes({ [end]: "socket_closed", [code]: 1006 }), [
+    ["rpc:prices", "closed with 1006"],
+  ]);
+  assertEquals(await withAttributes({ [code]: 1006 }), [
+    ["rpc:prices", "after code 1006"],
+  ]);
 });
 
 Deno.test("curlCommand() keeps a method that the conventions don't know", async () => {

@@ -53,6 +53,14 @@ Deno.test("groupedUnits() keeps layers apart", () => {
   );
 });
 
+Deno.test("groupedUnits() doesn't group subscriptions, nor their sockets", () => {
+  const attributes = { "app.detached": true };
+  const of = (at: number) => span("rpc:prices", at, at + 1, [], { attributes });
+  assertEquals(groupsOf([of(0), of(1), of(2)]), []);
+  const socket = (at: number) => span("websocket", at, at + 1, [of(at)]);
+  assertEquals(groupsOf([socket(0), socket(1), socket(2)]), []);
+});
+
 Deno.test("statementShape() replaces only literals and white space", () => {
   assertEquals(
     statementShape("SELECT a1 FROM t\n WHERE n = 'it''s' AND x = 4.5"),

@@ -63,11 +63,22 @@ export function exceptionOf(span: SpanData): SpanEvent | undefined {
 
 /**
  * Returns the most useful detail that a span's name doesn't contain: a
- * statement, a path or a cache key. `undefined` if there is none.
+ * statement, a path, a cache key, or how a subscription ended. `undefined` if
+ * there is none.
  */
 export function detailOf(span: SpanData): string | undefined {
+  const end = endOf(span);
+  if (end !== undefined) return end;
   const detail = attributeText(span, ...DETAIL_ATTRIBUTES);
   // `fetch GET example.com/users` is named after its address.
   const said = detail?.replace(/^https?:\/\//, "");
   return said === undefined || span.name.includes(said) ? undefined : detail;
+}
+
+/** Returns how a subscription ended, or why a page opened a socket again. */
+function endOf(span: SpanData): string | undefined {
+  const end = attributeText(span, "app.rpc.end");
+  const code = attributeText(span, "app.websocket.close_code");
+  if (code === undefined) return end?.replaceAll("_", " ");
+  return end === undefined ? `after code ${code}` : `closed with ${code}`;
 }

@@ -130,7 +130,7 @@ export function unitsOf(
  * Returns the children of a span, repeated ones as groups.
  *
  * Siblings are similar if name, layer and statement are equal. Statements may
- * differ in their literals.
+ * differ in their literals. Long-lived work isn't grouped: each has its own end.
  */
 export function groupedUnits(children: readonly SpanNode[]): readonly Unit[] {
   let units = cache.get(children);
@@ -149,7 +149,7 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
     const one = children[a]!.span;
     const other = children[b]!.span;
     return one.name === other.name && one.layer === other.layer &&
-      shapes[a] === shapes[b];
+      shapes[a] !== undefined && shapes[a] === shapes[b];
   };
   for (let at = 0; at < children.length; at++) {
     const node = children[at]!;
@@ -172,6 +172,9 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
   return units;
 }
 
-function shapeOf({ span }: SpanNode): string {
-  return statementShape(statementOf(span) ?? "");
+/** Returns the statement of a span. `undefined` for sockets and subscriptions. */
+function shapeOf({ span, detached, children }: SpanNode): string | undefined {
+  return detached || children.some((child) => child.detached)
+    ? undefined
+    : statementShape(statementOf(span) ?? "");
 }
