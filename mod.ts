@@ -24,6 +24,7 @@
  * | `@quartet/kit/trace`         | request tracing and the viewer                   |
  * | `@quartet/kit/trace/client`  | tracing in browsers                              |
  * | `@quartet/kit/trace/noop`    | the names of `trace` without any tracing         |
+ * | `@quartet/kit/trace/testing` | checks of queries, spans and errors in tests     |
  * | `@quartet/kit/dev`           | the dev command                                  |
  *
  * @example An app with tracing

@@ -26,6 +26,7 @@ import {
 } from "@quartet/kit/rpc/redis";
 import * as trace from "@quartet/kit/trace";
 import { initClientTracing } from "@quartet/kit/trace/client";
+import { expectTrace, recordTrace } from "@quartet/kit/trace/testing";
 import pg from "pg";
 import { createClient as createRedisClient } from "redis";
 
@@ -53,6 +54,7 @@ const later = () => Promise.resolve(null);
 const kv = { getMany: later, atomic: later } as never;
 const router = rpc.createRouter({ ping: rpc.procedure.query(() => "pong") });
 const tracer = trace.createTracer();
+const recorded = await recordTrace(() => {});
 const context = new app.Context(new Request("http://localhost/"));
 const oauth = {
   clientId: "id",
@@ -628,6 +630,41 @@ const TRACE: Case[] = [
     cannot: "Cannot trace fetch: ",
     names: "trustedOrigins, fetch",
     call: trace.tracedFetch,
+  },
+  {
+    what: "recordTrace()",
+    options: { tracer },
+    cannot: "Cannot record trace: ",
+    names: "tracer",
+    call: (options) => recordTrace(() => {}, options),
+  },
+  {
+    what: "queries()",
+    options: { exactly: 0 },
+    cannot: "Cannot check queries: ",
+    names: "exactly, min, max, repeated",
+    call: (options) => expectTrace(recorded.trace).queries(options),
+  },
+  {
+    what: "span()",
+    options: { exactly: 0 },
+    cannot: "Cannot check spans: ",
+    names: "layer, exactly, min, max",
+    call: (options) => expectTrace(recorded.trace).span("a", options),
+  },
+  {
+    what: "noSpan()",
+    options: { layer: "rpc" },
+    cannot: "Cannot check spans: ",
+    names: "layer",
+    call: (options) => expectTrace(recorded.trace).noSpan("a", options),
+  },
+  {
+    what: "cache()",
+    options: { hits: 0 },
+    cannot: "Cannot check cache: ",
+    names: "hits, stale, misses",
+    call: (options) => expectTrace(recorded.trace).cache(options),
   },
 ];
 

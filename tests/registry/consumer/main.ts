@@ -24,4 +24,5 @@ import "./rpc_tanstack.ts";
 import "./trace.ts";
 import "./trace_client.ts";
 import "./trace_noop.ts";
+import "./trace_testing.ts";
 import "./dev.ts";

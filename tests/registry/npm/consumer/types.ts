@@ -22,6 +22,7 @@ import { queryOptions } from "@quartet/kit/rpc/tanstack";
 import { createCLIReporter } from "@quartet/kit/trace";
 import { initClientTracing } from "@quartet/kit/trace/client";
 import { noopTracer } from "@quartet/kit/trace/noop";
+import { expectTrace, recordTrace } from "@quartet/kit/trace/testing";
 import { Hono } from "hono";
 import { WebSocketServer } from "ws";
 import { z } from "zod";
@@ -66,6 +67,11 @@ export const cached: () => Promise<number> = unstable_cache(
   ["one"],
 );
 export type Kv = KvSessionStoreOptions;
+export const budget = async (): Promise<string> => {
+  const { trace, result } = await recordTrace(() => Promise.resolve("done"));
+  expectTrace(trace).queries({ max: 1 });
+  return result;
+};
 export const others = {
   createCLIReporter,
   createKvStore,

@@ -1,0 +1,279 @@
+import { checkOptions, checkValue, closest } from "../../core/check/options.ts";
+import { type Rule, rule } from "../../core/check/rules.ts";
+import { attributeText, statementOf } from "../export/attributes.ts";
+import { statementShape } from "../export/statement_shape.ts";
+import type { SerializedTrace, SpanData, TraceData } from "../types.ts";
+import {
+  CACHE,
+  type CacheCheckOptions,
+  LAYER,
+  QUERIES,
+  type QueryCheckOptions,
+  requireOne,
+  type SpanCheckOptions,
+  SPANS,
+} from "./check_options.ts";
+import {
+  compareCount,
+  countEach,
+  describeFailure,
+  fail,
+  isFailed,
+} from "./evidence.ts";
+
+const aTrace: Rule = rule(
+  "a trace, such as the one of recordTrace()",
+  (value) => {
+    const { spans, metadata } = Object(value);
+    return typeof spans?.values === "function" && Object(metadata) === metadata;
+  },
+);
+
+const aName: Rule = rule(
+  "a string or a regular expression",
+  (value) => typeof value === "string" || value instanceof RegExp,
+);
+
+/** Statements that control transactions. */
+const TRANSACTION =
+  /^(?:begin|start|commit|end|rollback|savepoint|release|set)\b/i;
+
+/** A query of a trace. */
+interface Query {
+  /** Its statement without literals. */
+  readonly shape: string;
+  /** The shape, and the span around it. */
+  readonly text: string;
+}
+
+/** The checks of a trace. Each returns the object, for the next check. */
+export class TraceExpectation {
+  readonly #rootSpanId: string;
+  readonly #spans: readonly SpanData[];
+  readonly #byId: ReadonlyMap<string, SpanData>;
+
+  /** @internal */
+  constructor({ rootSpanId, spans }: TraceData | SerializedTrace) {
+    this.#rootSpanId = rootSpanId;
+    this.#spans = [...spans.values()];
+    this.#byId = new Map(this.#spans.map((span) => [span.id, span]));
+  }
+
+  /**
+   * Checks the number of database queries, and how often a statement runs again.
+   * Statements such as `BEGIN` count as queries.
+   *
+   * @param options The expected numbers.
+   * @throws {Error} If the numbers differ, with the name `AssertionError`.
+   * @throws {TypeError} If an option is wrong or unknown, or if all are missing.
+   */
+  queries(options: QueryCheckOptions): this {
+    checkOptions(options, QUERIES, "check queries");
+    requireOne(options, QUERIES, "check queries");
+    const queries = this.#queries();
+    const problem = compareCount(queries.length, options, ["query", "queries"]);
+    if (problem !== undefined) fail(problem, textsOf(queries), this.queries);
+
+    const { repeated = Infinity } = options;
+    const counts = countEach(queries.map(({ shape }) => shape));
+    const found = queries.filter(({ shape }) =>
+      counts.get(shape)! - 1 > repeated && !TRANSACTION.test(shape)
+    );
+    if (found.length === 0) return this;
+    const limit = repeated === 0
+      ? "no repeated queries"
+      : `no query to run more than ${repeated + 1} times`;
+    const { size } = new Set(found.map(({ shape }) => shape));
+    fail(`Expected ${limit}, found ${size}`, textsOf(found), this.queries);
+  }
+
+  /**
+   * Checks the number of spans with a name. Without `exactly`, `min` and `max`, at
+   * least one is expected.
+   *
+   * @param name The whole name, or a regular expression.
+   * @param options The expected layer and numbers.
+   * @throws {Error} If the number differs, with the name `AssertionError`.
+   * @throws {TypeError} If the name or an option is wrong, or an option is unknown.
+   */
+  span(name: string | RegExp, options: SpanCheckOptions = {}): this {
+    checkOptions(options, SPANS, "check spans");
+    const { layer, exactly, max, min } = options;
+    const least = exactly === undefined && max === undefined ? 1 : 0;
+    const range = { ...options, min: min ?? least };
+    this.#checkSpans(name, layer, range, this.span);
+    return this;
+  }
+
+  /**
+   * Checks that no span has a name.
+   *
+   * @param name The whole name, or a regular expression.
+   * @param options The layer.
+   * @throws {Error} If there is one, with the name `AssertionError`.
+   * @throws {TypeError} If the name or an option is wrong, or an option is unknown.
+   */
+  noSpan(
+    name: string | RegExp,
+    options: Pick<SpanCheckOptions, "layer"> = {},
+  ): this {
+    checkOptions(options, LAYER, "check spans");
+    this.#checkSpans(name, options.layer, { exactly: 0 }, this.noSpan);
+    return this;
+  }
+
+  /**
+   * Checks that no span failed and each has ended. Handled errors count too.
+   * Answers with a status below 500 aren't errors.
+   *
+   * @throws {Error} If there is one, with the name `AssertionError`.
+   */
+  noErrors(): this {
+    const failed = this.#spans.filter((span) =>
+      isFailed(span) && !this.#onlyPassesOn(span)
+    );
+    const problem = compareCount(failed.length, { max: 0 }, ["", "errors"]);
+    if (problem === undefined) return this;
+    fail(problem, failed.map(describeFailure), this.noErrors);
+  }
+
+  /**
+   * Checks the exact numbers of results of the cache.
+   *
+   * @param options The expected numbers.
+   * @throws {Error} If one differs, with the name `AssertionError`.
+   * @throws {TypeError} If an option is wrong or unknown, or if all are missing.
+   */
+  cache(options: CacheCheckOptions): this {
+    checkOptions(options, CACHE, "check cache");
+    requireOne(options, CACHE, "check cache");
+    const results = this.#spans.flatMap((span) => {
+      const result = attributeText(span, "app.cache.result");
+      const key = attributeText(span, "app.cache.key") ?? span.name;
+      return result === undefined ? [] : [{ result, text: `${result} ${key}` }];
+    });
+    const expected = [
+      ["hit", options.hits, ["cache hit", "cache hits"]],
+      ["stale", options.stale, ["stale value", "stale values"]],
+      ["miss", options.misses, ["cache miss", "cache misses"]],
+    ] as const;
+    for (const [name, exactly, nouns] of expected) {
+      if (exactly === undefined) continue;
+      const found = results.filter(({ result }) => result === name).length;
+      const problem = compareCount(found, { exactly }, nouns);
+      if (problem !== undefined) fail(problem, textsOf(results), this.cache);
+    }
+    return this;
+  }
+
+  #queries(): Query[] {
+    return this.#spans.filter(isQuery).map((span) => {
+      const shape = statementShape(statementOf(span) ?? span.name).trim();
+      return { shape, text: `${shape}${this.#cause(span)}` };
+    });
+  }
+
+  /** Returns the name of the nearest span that isn't a query, in brackets. */
+  #cause({ parentId }: SpanData): string {
+    // Also ends at a cycle of parents.
+    for (let steps = this.#spans.length; steps > 0; steps--) {
+      const parent = this.#byId.get(parentId ?? "");
+      if (parent === undefined || parent.id === this.#rootSpanId) break;
+      if (parent.layer !== "database") return ` (${parent.name})`;
+      ({ parentId } = parent);
+    }
+    return "";
+  }
+
+  /** Whether an error came from a span below, where it was recorded. */
+  #onlyPassesOn({ events, children }: SpanData): boolean {
+    return !events.some(({ name }) => name === "exception") &&
+      children.some((id) => {
+        const child = this.#byId.get(id);
+        return child !== undefined && isFailed(child);
+      });
+  }
+
+  #checkSpans(
+    name: string | RegExp,
+    layer: SpanCheckOptions["layer"],
+    range: SpanCheckOptions,
+    check: (...args: never[]) => unknown,
+  ): void {
+    checkValue(name, "name", aName, "check spans");
+    const inLayer = this.#spans.filter((span) =>
+      layer === undefined || span.layer === layer
+    );
+    const found = inLayer.filter((span) =>
+      // Unlike `test()`, this ignores the `lastIndex` of a regular expression.
+      typeof name === "string"
+        ? span.name === name
+        : span.name.search(name) >= 0
+    );
+    const called = `${typeof name === "string" ? JSON.stringify(name) : name}${
+      layer === undefined ? "" : ` of layer ${layer}`
+    }`;
+    const nouns = [`span ${called}`, `spans ${called}`] as const;
+    const problem = compareCount(found.length, range, nouns);
+    if (problem === undefined) return;
+    if (found.length > 0) {
+      fail(problem, found.map(({ name }) => name), check);
+    }
+    const names = inLayer.map((span) => span.name);
+    const meant = typeof name === "string" ? closest(name, names) : undefined;
+    const hint = meant === undefined
+      ? ""
+      : `; the closest name is ${JSON.stringify(meant)}`;
+    fail(`${problem}${hint}`, names, check);
+  }
+}
+
+/**
+ * Whether a span is a query. A transaction isn't: its statements have spans of
+ * their own.
+ */
+function isQuery(span: SpanData): boolean {
+  return span.layer === "database" &&
+    (statementOf(span) !== undefined || span.children.length === 0) &&
+    span.name !== "db.transaction";
+}
+
+function textsOf(items: readonly { readonly text: string }[]): string[] {
+  return items.map(({ text }) => text);
+}
+
+/**
+ * Begins the checks of a trace: of {@linkcode recordTrace}, of a tracer, or of a
+ * file.
+ *
+ * @param trace The trace.
+ * @throws {TypeError} If it isn't a trace.
+ * @throws {Error} If spans were dropped from it, with the name `AssertionError`.
+ *
+ * @example
+ * ```ts
+ * import { traceQuery } from "@quartet/kit/trace";
+ * import { expectTrace, recordTrace } from "@quartet/kit/trace/testing";
+ *
+ * const { trace } = await recordTrace(async () => {
+ *   for (const id of [1, 2, 3]) {
+ *     await traceQuery("SELECT name FROM author WHERE id = ?", () => [id]);
+ *   }
+ * });
+ * expectTrace(trace).noErrors().queries({ max: 3, repeated: 2 });
+ * ```
+ */
+export function expectTrace(
+  trace: TraceData | SerializedTrace,
+): TraceExpectation {
+  checkValue(trace, "trace", aTrace, "check trace");
+  const { droppedSpans = 0 } = trace.metadata;
+  if (droppedSpans > 0) {
+    const problem = compareCount(droppedSpans, { max: 0 }, [
+      "",
+      "dropped spans",
+    ]);
+    fail(`${problem}; raise maxSpansPerTrace of the tracer`, [], expectTrace);
+  }
+  return new TraceExpectation(trace);
+}
