@@ -173,6 +173,16 @@ Deno.test("The dev command loads the tracer only with --trace", () => {
   );
 });
 
+Deno.test("Only tests load the checks of traces, which need no viewer", () => {
+  const isCheck = (path: string) => path.startsWith("trace/testing");
+  const wrong = all.filter(({ from, to }) => isCheck(to) && !isCheck(from));
+  assertEquals(wrong.map(show), []);
+  const reached = reach([config.exports["./trace/testing"].slice(2)], server);
+  assert(reached.has("trace/record/tracer.ts"));
+  const more = [...reached].filter((path) => !/^(core|trace)\//.test(path));
+  assertEquals(more, []);
+});
+
 /** Returns all files that these files import, directly or indirectly. */
 function reach(from: readonly string[], edges: readonly Edge[]): Set<string> {
   const reached = new Set(from);
