@@ -13,7 +13,6 @@
 
 import { printable } from "../../core/redact/printable.ts";
 import { exceptionOf } from "../export/attributes.ts";
-import { isOpenSpan } from "../export/semantics.ts";
 import type { SpanData } from "../types.ts";
 import type { CountRange } from "./check_options.ts";
 
@@ -86,11 +85,6 @@ export function compareCount(
   }
   if (min !== undefined && found < min) return expect("at least", min);
   return max !== undefined && found > max ? expect("at most", max) : undefined;
-}
-
-/** Whether a span failed or never ended. Running requests didn't fail. */
-export function isFailed(span: SpanData): boolean {
-  return span.status !== "ok" && !isOpenSpan(span);
 }
 
 /** Describes the failure of a span, such as `job: TypeError: x is undefined`. */

@@ -13,13 +13,7 @@ import {
   type SpanCheckOptions,
   SPANS,
 } from "./check_options.ts";
-import {
-  compareCount,
-  countEach,
-  describeFailure,
-  fail,
-  isFailed,
-} from "./evidence.ts";
+import { compareCount, countEach, describeFailure, fail } from "./evidence.ts";
 
 const aTrace: Rule = rule(
   "a trace, such as the one of recordTrace()",
@@ -130,7 +124,7 @@ export class TraceExpectation {
    */
   noErrors(): this {
     const failed = this.#spans.filter((span) =>
-      isFailed(span) && !this.#onlyPassesOn(span)
+      span.status !== "ok" && !this.#onlyPassesOn(span)
     );
     const problem = compareCount(failed.length, { max: 0 }, ["", "errors"]);
     if (problem === undefined) return this;
@@ -188,10 +182,7 @@ export class TraceExpectation {
   /** Whether an error came from a span below, where it was recorded. */
   #onlyPassesOn({ events, children }: SpanData): boolean {
     return !events.some(({ name }) => name === "exception") &&
-      children.some((id) => {
-        const child = this.#byId.get(id);
-        return child !== undefined && isFailed(child);
-      });
+      children.some((id) => (this.#byId.get(id)?.status ?? "ok") !== "ok");
   }
 
   #checkSpans(

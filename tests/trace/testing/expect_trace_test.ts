@@ -109,9 +109,18 @@ Deno.test("A transaction isn't a query, and its statements aren't repeated queri
       adapter.query("COMMIT");
       adapter.transaction(() => {});
     }
-    adapter.transaction(() => void adapter.query("DELETE FROM note"));
+    traceLoader("clean", () => {
+      adapter.transaction(() => void adapter.query("DELETE FROM note"));
+    });
   });
-  expectTrace(trace).queries({ exactly: 5, repeated: 0 });
+  const check = expectTrace(trace).queries({ exactly: 5, repeated: 0 });
+  assertEquals(
+    failureOf(() => check.queries({ max: 4 })),
+    `Expected at most 4 queries, found 5:
+  2 × BEGIN IMMEDIATE
+  2 × COMMIT
+  1 × DELETE FROM note (loader:clean)`,
+  );
 });
 
 Deno.test("A database span without a statement counts as a query", async () => {
