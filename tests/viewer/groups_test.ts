@@ -66,4 +66,6 @@ Deno.test("statementShape() replaces only literals and white space", () => {
     statementShape("SELECT a1 FROM t\n WHERE n = 'it''s' AND x = 4.5"),
     "SELECT a1 FROM t WHERE n = ? AND x = ?",
   );
+  const numbered = "SELECT a FROM t WHERE n = $1 OR n = ?2 OR n = :3";
+  assertEquals(statementShape(numbered), numbered);
 });

@@ -1,6 +1,6 @@
 /**
  * Returns a statement with `?` in place of its literals, so that repeated
- * statements are equal.
+ * statements are equal. Parameters such as `$1` stay.
  *
  * @example
  * ```ts
@@ -26,6 +26,6 @@ const known = new Map<string, string>();
 function findShape(statement: string): string {
   return statement
     .slice(0, 2000)
-    .replaceAll(/'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b/g, "?")
+    .replaceAll(/'(?:[^']|'')*'|(?<![$?:@])\b\d+(?:\.\d+)?\b/g, "?")
     .replaceAll(/\s+/g, " ");
 }
