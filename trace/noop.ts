@@ -143,6 +143,9 @@ export const createTracesAPIHandler: typeof real.createTracesAPIHandler =
 /** Returns a handler that answers 404. */
 export const createViewerHandler: typeof real.createViewerHandler =
   notFoundHandler;
+/** Returns a handler that answers 404. */
+export const createOTLPReceiver: typeof real.createOTLPReceiver =
+  notFoundHandler;
 /** Returns a stream that answers 404. */
 export const createTraceWebSocket: typeof real.createTraceWebSocket = socket;
 /** Returns a collector that takes nothing. */

@@ -1,5 +1,5 @@
 /**
- * Reads bodies as text, up to a limit.
+ * Reads bodies as text or bytes, up to a limit.
  *
  * @module
  */
@@ -40,14 +40,27 @@ export async function readBodyText(
   request: Request,
   limit: number,
 ): Promise<string> {
+  return decodeText(await readBodyBytes(request, limit));
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @param limit Maximum bytes.
+ * @throws {BodyError} If it has more, or was cut off. It throws nothing else.
+ */
+export async function readBodyBytes(
+  request: Request,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const length = declaredLength(request.headers);
-    if (length === undefined) return await readStream(request, limit);
+    if (length === undefined) return await readChunks(request, limit);
     if (length > limit) throw tooLarge(limit);
     // Reading a body of known length at once is faster than its stream.
     const bytes = await readBytes(request);
     if (bytes.length > limit) throw tooLarge(limit);
-    return decode(bytes);
+    return bytes;
   } catch (cause) {
     if (cause instanceof BodyError) throw cause;
     const message = "Cannot read the body: it was cut off or read before";
@@ -69,7 +82,7 @@ export function declaredLength(headers: Headers): number | undefined {
 }
 
 /** The requests of Hono's server for Node have no `bytes()`. */
-const readBytes: (request: Request) => Promise<Uint8Array> =
+const readBytes: (request: Request) => Promise<Uint8Array<ArrayBuffer>> =
   "Deno" in globalThis
     ? (request) => request.bytes()
     : async (request) => new Uint8Array(await request.arrayBuffer());
@@ -78,10 +91,13 @@ const decoder = new TextDecoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Checks that a body was UTF-8, as JSON must be (RFC 8259, section 8.1). A decoder
- * that throws takes three times as long, so it only checks texts with U+FFFD.
+ * Returns the text of a body, which must be UTF-8, as JSON is (RFC 8259, section
+ * 8.1). A decoder that throws takes three times as long, so it only checks texts
+ * with U+FFFD.
+ *
+ * @throws {BodyError} If it isn't UTF-8.
  */
-function decode(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   if (!text.includes("\uFFFD")) return text;
   try {
@@ -98,17 +114,24 @@ function decode(bytes: Uint8Array): string {
  * @throws {BodyError} If it has more, or isn't UTF-8.
  */
 export async function readStream(
-  { body }: Pick<Body, "body">,
+  response: Pick<Body, "body">,
   limit: number,
 ): Promise<string> {
-  if (body === null) return "";
+  return decodeText(await readChunks(response, limit));
+}
+
+async function readChunks(
+  { body }: Pick<Body, "body">,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (body === null) return new Uint8Array();
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return decode(concatBytes(chunks));
+      if (done) return concatBytes(chunks);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
       chunks.push(value);

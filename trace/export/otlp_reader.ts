@@ -55,27 +55,36 @@ const STATUS_DESCRIPTION = "otel.status_description";
  * ```
  */
 export function fromOTLP(value: unknown): SerializedTrace[] {
-  const document = new Field(value, "OTLP");
-  const requests = Array.isArray(value) ? document.items() : [document];
-  const loose: LooseSpan[] = [];
-  for (const request of requests) {
-    for (const resource of request.get("resourceSpans").items()) {
-      readResource(resource, loose);
-    }
-  }
+  const loose = Array.from(eachSpan(value), (read) => read());
   return assembleTraces(loose, metadataOf);
 }
 
-function readResource(resourceSpans: Field, loose: LooseSpan[]): void {
-  const resource = resourceSpans.get("resource");
-  const service = resource.isAbsent
-    ? undefined
-    : readKeyValues(resource.get("attributes"))["service.name"];
-  for (const scope of resourceSpans.get("scopeSpans").items([])) {
-    for (const span of scope.get("spans").items([])) {
-      loose.push(readSpan(span, service));
+/**
+ * Yields a function for each span, which reads it. So a caller can go on after a
+ * malformed span.
+ *
+ * @throws {TypeError} If the value isn't OTLP. A function throws it if its span
+ * is malformed.
+ */
+export function* eachSpan(value: unknown): Generator<() => LooseSpan> {
+  const document = new Field(value, "OTLP");
+  const requests = Array.isArray(value) ? document.items() : [document];
+  for (const request of requests) {
+    for (const resource of request.get("resourceSpans").items()) {
+      const service = readService(resource.get("resource"));
+      for (const scope of resource.get("scopeSpans").items([])) {
+        for (const span of scope.get("spans").items([])) {
+          yield () => readSpan(span, service);
+        }
+      }
     }
   }
+}
+
+function readService(resource: Field): AttributeValue | undefined {
+  return resource.isAbsent
+    ? undefined
+    : readKeyValues(resource.get("attributes"))["service.name"];
 }
 
 function readSpan(
@@ -110,7 +119,12 @@ function readSpan(
     ...(droppedAttributes !== undefined && { droppedAttributes }),
     ...(droppedEvents !== undefined && { droppedEvents }),
   };
-  return { span, isOurs, ...(metadata && { metadata }) };
+  return {
+    span,
+    isOurs,
+    ...(metadata && { metadata }),
+    ...(service !== undefined && { service }),
+  };
 }
 
 /** Separates the attributes that `toOTLP` has added from the others. */

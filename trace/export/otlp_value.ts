@@ -43,13 +43,18 @@ export function readKeyValues(list: Field): Record<string, AttributeValue> {
     setOwn(
       attributes,
       pair.get("key").text(),
-      readAnyValue(pair.get("value"), 0).value,
+      readValue(pair.get("value")),
     );
   }
   return attributes;
 }
 
-/** Reads a value. A list becomes JSON text. */
+/** Returns a value. A list becomes JSON text. */
+export function readValue(value: Field): AttributeValue {
+  return readAnyValue(value, 0).value;
+}
+
+/** A value, and its JSON inside a list. */
 interface ReadValue {
   readonly value: AttributeValue;
   readonly json: string;

@@ -5,7 +5,12 @@
  * @module
  */
 
-import type { SerializedTrace, SpanData, TraceMetadata } from "../types.ts";
+import type {
+  AttributeValue,
+  SerializedTrace,
+  SpanData,
+  TraceMetadata,
+} from "../types.ts";
 
 /** A span from a file, with its information about its trace. */
 export interface LooseSpan {
@@ -14,6 +19,8 @@ export interface LooseSpan {
   readonly isOurs: boolean;
   /** The trace's metadata, if the span is marked as the root. */
   readonly metadata?: TraceMetadata;
+  /** The name of its service, if the file says it. */
+  readonly service?: AttributeValue;
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   type TraceMiddlewareOptions,
 } from "./middleware_options.ts";
 import { createTracesAPIHandler } from "../live/api.ts";
+import { createOTLPReceiver } from "../live/otlp_receiver.ts";
 import { createTraceWebSocket } from "../live/websocket.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
@@ -26,8 +27,8 @@ import { createViewerHandler } from "./viewer.ts";
 /** Options of the trace plugin. */
 export interface TracePluginOptions extends TraceMiddlewareOptions {
   /**
-   * Decides who may read traces, and whose pages may post spans. Default:
-   * requests from this machine, and nobody in production.
+   * Decides who may read traces, and which pages and services may send spans.
+   * Default: requests from this machine, and nobody in production.
    */
   readonly authorize?: Authorize;
   /**
@@ -47,6 +48,7 @@ const OPTIONS: OptionRules<TracePluginOptions> = {
 const A_TRACER = aTracer("startTrace", "getTraces", "subscribe");
 
 const PREFIX = "/__app/traces";
+const OTLP = `${PREFIX}/otlp/`;
 
 const NOTHING_HERE =
   `There is nothing at this path; the traces are at ${PREFIX}`;
@@ -54,7 +56,8 @@ const NOTHING_HERE =
 /**
  * Creates the plugin that traces an app's requests and shows them: the viewer
  * at `/__app/traces`, with its API at `/__app/traces/api` and its live stream
- * at `/__app/traces/ws`.
+ * at `/__app/traces/ws`. It receives the spans of other services at
+ * `/__app/traces/otlp`.
  *
  * Without `authorize` it prints a warning when the app starts, except under the
  * dev command.
@@ -89,6 +92,7 @@ export function tracePlugin(
   const collector = createCollector(tracer);
   const api = createTracesAPIHandler(tracer, { authorize, collector });
   const viewer = createViewerHandler({ authorize });
+  const otlp = createOTLPReceiver(tracer, { authorize });
   const stream = createTraceWebSocket(tracer, {
     authorize,
     collector,
@@ -113,6 +117,7 @@ export function tracePlugin(
       case "/ws":
         return stream.upgrade(request, context.info);
       default:
+        if (path.startsWith(OTLP)) return otlp(request, context.info);
         return path.startsWith(`${PREFIX}/`)
           ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
           : trace(request, context, next);

@@ -79,7 +79,8 @@ function readTime(value: unknown, offset: number): number | undefined {
   return time >= 0 && time <= MAX_TIME ? time : undefined;
 }
 
-function readAttributes(
+/** Reads named values. Only texts, booleans and finite numbers stay. */
+export function readAttributes(
   value: unknown,
   max: number,
 ): Record<string, AttributeValue> {

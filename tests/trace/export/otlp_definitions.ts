@@ -38,9 +38,7 @@ const { ExportTraceServiceRequest } = (definitions as unknown as {
  */
 export function decodeStrictly(json: string): OTLPTraces {
   const given: unknown = JSON.parse(json);
-  const message = ExportTraceServiceRequest.fromObject(mapIds(given, toBytes));
-  assertEquals(ExportTraceServiceRequest.verify(message), null);
-  const bytes = ExportTraceServiceRequest.encode(message).finish();
+  const bytes = encodeTraces(given);
   const decoded = ExportTraceServiceRequest.toObject(
     ExportTraceServiceRequest.decode(bytes),
     { longs: String, json: true },
@@ -52,6 +50,16 @@ export function decodeStrictly(json: string): OTLPTraces {
     "it must conform to OTLP/JSON",
   );
   return traces as OTLPTraces;
+}
+
+/** Encodes a request in the form of OTLP/JSON as protobuf. */
+export function encodeTraces(request: unknown): Uint8Array<ArrayBuffer> {
+  const message = ExportTraceServiceRequest.fromObject(
+    mapIds(request, toBytes),
+  );
+  assertEquals(ExportTraceServiceRequest.verify(message), null);
+  // A copy, because the result is part of a larger buffer.
+  return new Uint8Array(ExportTraceServiceRequest.encode(message).finish());
 }
 
 const IDS = ["traceId", "spanId", "parentSpanId"];

@@ -1,0 +1,79 @@
+import { Field } from "../export/field.ts";
+import {
+  fromUnixNano,
+  readKeyValues,
+  readValue,
+} from "../export/otlp_value.ts";
+import type { AttributeValue, RemoteEvent, Tracer } from "../types.ts";
+import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
+
+/** Adds the log records of a request to their spans. Others are dropped. */
+export function readLogs(message: unknown, tracer: Tracer): Received {
+  const logs: RemoteEvent[] = [];
+  const received = readEach(eachRecord(message), (log) => {
+    if (log !== undefined) logs.push(log);
+  });
+  if (logs.length > 0) tracer.mergeEvents(logs);
+  return received;
+}
+
+function* eachRecord(value: unknown): Generator<() => RemoteEvent | undefined> {
+  for (const resource of new Field(value, "OTLP").get("resourceLogs").items()) {
+    for (const scope of resource.get("scopeLogs").items([])) {
+      for (const record of scope.get("logRecords").items([])) {
+        yield () => readRecord(record);
+      }
+    }
+  }
+}
+
+function readRecord(record: Field): RemoteEvent | undefined {
+  const traceId = readId(record.get("traceId"), 32);
+  const spanId = readId(record.get("spanId"), 16);
+  if (traceId === undefined || spanId === undefined) return undefined;
+  const time = readTime(record.get("timeUnixNano")) ??
+    readTime(record.get("observedTimeUnixNano")) ??
+    record.get("timeUnixNano").fail("nanoseconds since 1970 in decimal");
+  const body = record.get("body");
+  const text = body.isAbsent ? "" : readValue(body);
+  const name = record.get("eventName").text("");
+  const attributes: Record<string, AttributeValue> = {
+    "log.severity": severityOf(record),
+    // Consoles end each text with a line break.
+    "log.body": typeof text === "string" ? text.trimEnd() : text,
+    ...name !== "" && { "event.name": name },
+    ...readKeyValues(record.get("attributes")),
+  };
+  return {
+    traceId,
+    spanId,
+    event: safeEvent({ name: "log", time, attributes }),
+  };
+}
+
+/** Returns an id. `undefined` if the record has none, which is empty in OTLP. */
+function readId(field: Field, digits: number): string | undefined {
+  const text = field.text("");
+  if (/^0*$/.test(text)) return undefined;
+  const isId = text.length === digits && /^[\da-f]+$/i.test(text);
+  return field.expect<string>(`${digits} hexadecimal digits`, isId)
+    .toLowerCase();
+}
+
+/** Returns a time in milliseconds. `undefined` for none, which is 0 in OTLP. */
+function readTime(field: Field): number | undefined {
+  const text = String(field.value ?? "0");
+  const isTime = /^\d{1,20}$/.test(text);
+  field.expect("nanoseconds since 1970 in decimal", isTime);
+  return Number(text) === 0 ? undefined : fromUnixNano(text);
+}
+
+/** The names of OpenTelemetry's severities. Each has four numbers. */
+const SEVERITIES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
+function severityOf(record: Field): string {
+  const text = record.get("severityText").text("");
+  if (text !== "") return text;
+  const { value } = record.get("severityNumber");
+  return SEVERITIES[Math.ceil(Number(value) / 4) - 1] ?? "UNSPECIFIED";
+}
