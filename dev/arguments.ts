@@ -12,6 +12,8 @@ export interface DevOptions {
   readonly port: number | undefined;
   /** Whether to trace requests. */
   readonly trace: boolean;
+  /** Address of the process that also shows the traces. */
+  readonly to: URL | undefined;
   /** HTML file to write the traces to on exit. */
   readonly exportFile: string | undefined;
   /** Whether to open the app in a browser. */
@@ -31,6 +33,8 @@ Options:
   --export FILE.html   with --trace: on exit, write the traces to a file that
                        opens offline; under --watch, those since the last
                        restart
+  --to URL             with --trace: also show the traces in the viewer of the
+                       process at this address, such as http://127.0.0.1:8000
   --port PORT          port to listen on (default: 8000, or the next free one)
   --host HOST          address to listen on (default: 127.0.0.1)
   --open               open the app in a browser
@@ -49,7 +53,7 @@ export function parseArguments(args: readonly string[]): DevOptions {
   // npm writes `deno task dev -- --trace`, and the dashes are passed on.
   const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
   const { help = false, trace = false, open = false } = values;
-  const { host = "127.0.0.1", port, export: exportFile } = values;
+  const { host = "127.0.0.1", port, export: exportFile, to } = values;
   const [entry, ...rest] = positionals;
   if (entry === undefined && !help) {
     throw wrong(
@@ -68,11 +72,21 @@ export function parseArguments(args: readonly string[]): DevOptions {
       `--export needs the name of an .html file, received ${received}`,
     );
   }
+  if (to !== undefined && !trace) {
+    throw wrong("--to needs --trace: add --trace");
+  }
+  const receiver = to === undefined ? undefined : readAddress(to);
+  if (receiver?.port === port && LOOPBACK.test(receiver?.hostname ?? "")) {
+    throw wrong(
+      "--to must be the address of another process, received that of this one",
+    );
+  }
   return {
     entry: entry ?? "",
     host,
     port: port === undefined ? undefined : readPort(port),
     trace,
+    to: receiver,
     exportFile,
     open,
     help,
@@ -91,6 +105,7 @@ function wrong(message: string): DevError {
 const OPTIONS = {
   trace: { type: "boolean" },
   export: { type: "string" },
+  to: { type: "string" },
   port: { type: "string" },
   host: { type: "string" },
   open: { type: "boolean" },
@@ -120,4 +135,21 @@ function readPort(text: string): number {
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   const received = JSON.stringify(text);
   throw wrong(`--port must be a number from 0 to 65535, received ${received}`);
+}
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** Reads the address of another process, or of its viewer. */
+function readAddress(text: string): URL {
+  const url = URL.parse(text);
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) &&
+    /^\/(?:__app\/traces\/?)?$/.test(url.pathname) &&
+    url.search === "" && url.hash === "";
+  const hasPassword = url !== null && url.username + url.password !== "";
+  if (isAddress && !hasPassword) return url;
+  // The text isn't repeated if it has a password.
+  const received = hasPassword ? "a URL with a password" : JSON.stringify(text);
+  throw wrong(
+    `--to must be the address of another dev command, such as http://127.0.0.1:8000, received ${received}`,
+  );
 }

@@ -25,7 +25,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   noteDevCommand();
   // Before the app, which may call `getTracer()`.
   const tracing = options.trace
-    ? await (await import("./tracing.ts")).startTracing(options.exportFile)
+    ? await (await import("./tracing.ts")).startTracing(options)
     : undefined;
   const entry = await loadEntry(options.entry);
   const app = mount(entry, options.entry, tracing);
@@ -72,15 +72,17 @@ function mount(
 
 async function listen(
   app: DevApp,
-  { host, port, entry }: DevOptions,
+  { host, port, entry, to }: DevOptions,
 ): Promise<DevServer> {
   const tries = port === undefined ? PORTS_TO_TRY : 1;
   const first = port ?? DEFAULT_PORT;
   for (let next = first; next < first + tries; next++) {
+    // That port is for the other process, even if it starts later.
+    if (port === undefined && String(next) === to?.port) continue;
     try {
       const options = { hostname: host, port: next, entry };
       const server = await startServer(app, options);
-      if (next !== first) {
+      if (next !== first && String(first) !== to?.port) {
         console.log(`Port ${first} is in use, so this is port ${next}`);
       }
       return server;

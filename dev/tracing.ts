@@ -15,6 +15,7 @@ import { tracePlugin } from "../trace/http/plugin.ts";
 import { createCLIReporter } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
+import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { showErrors } from "./show_errors.ts";
 
@@ -26,22 +27,23 @@ export interface Tracing {
   readonly showErrors: Middleware;
   /** Called with the server's URL. The terminal then links to each trace. */
   onListen(url: string): void;
-  /** Stops printing, and writes the export file. */
+  /** Stops printing, writes the export file, and sends the last traces. */
   close(): Promise<void>;
 }
 
 /**
  * Creates a tracer that prints its traces, and makes it the default tracer.
  *
- * @param exportFile The file that `close()` writes the traces to.
- * @throws {DevError} If that file can't be written.
+ * @throws {DevError} If the export file can't be written.
  */
 export async function startTracing(
-  exportFile: string | undefined,
+  { exportFile, to, entry }: DevOptions,
 ): Promise<Tracing> {
   // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
-  const tracer = createTracer();
+  const { tracer, stop } = to === undefined
+    ? { tracer: createTracer(), stop: undefined }
+    : (await import("./forwarding.ts")).forwardTraces(to, entry);
   setTracer(tracer);
   deferToApp(tracer);
   let viewerURL: string | undefined;
@@ -50,12 +52,18 @@ export async function startTracing(
     onListen(url) {
       viewerURL = `${url}__app/traces`;
       console.log(`Traces at    ${viewerURL}`);
+      console.log(
+        to === undefined
+          ? `Services set OTEL_EXPORTER_OTLP_ENDPOINT=${viewerURL}/otlp`
+          : `Traces go to ${to.origin}/__app/traces`,
+      );
     },
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     showErrors: showErrors(tracer),
     async close() {
       reporter.close();
+      await stop?.();
       if (exportFile === undefined) return;
       await writeFile(exportFile, await exportTracesHTML(tracer));
       const { length } = tracer.getTraces();

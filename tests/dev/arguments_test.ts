@@ -8,7 +8,7 @@ for (const args of [["--help"], ["-h"], ["main.ts", "--help"]]) {
     assertEquals([code, stderr], [0, ""]);
     assertMatch(stdout, /^Usage: dev ENTRY \[options\]\n/);
     for (
-      const flag of ["trace", "export", "port", "host", "open", "help"]
+      const flag of ["trace", "export", "to", "port", "host", "open", "help"]
     ) assertMatch(stdout, new RegExp(`^  --${flag}\\b`, "m"));
   });
 }
@@ -58,6 +58,25 @@ for (
     [
       ["a.ts", "--trace", "--export", "a.json"],
       '--export needs the name of an .html file, received "a.json"',
+    ],
+    [
+      ["a.ts", "--to", "http://127.0.0.1:8000"],
+      "--to needs --trace: add --trace",
+    ],
+    ...["8000", "localhost:8000", "ftp://a", "http://a/b", "http://a/?b"].map(
+      (url) =>
+        [
+          ["a.ts", "--trace", "--to", url],
+          `--to must be the address of another dev command, such as http://127.0.0.1:8000, received "${url}"`,
+        ] as const,
+    ),
+    [
+      ["a.ts", "--trace", "--to", "http://ada:hunter2@localhost:8000"],
+      "--to must be the address of another dev command, such as http://127.0.0.1:8000, received a URL with a password",
+    ],
+    [
+      ["a.ts", "--trace", "--port", "8001", "--to", "http://localhost:8001"],
+      "--to must be the address of another process, received that of this one",
     ],
     [
       ["a.ts", "--watch"],
