@@ -123,7 +123,21 @@ function* piecesOf(
   }
 }
 
+/**
+ * The maximum objects and lists in JSON. A body of empty ones would take a
+ * gigabyte of memory. Real spans have more than 16 bytes for each.
+ */
+const MAX_OBJECTS = 500_000;
+
 function parse(bytes: Uint8Array): unknown {
+  let objects = 0;
+  // A parser can't be stopped, and brackets in texts hardly matter.
+  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b) objects++;
+  if (objects > MAX_OBJECTS) {
+    throw new TypeError(
+      `Cannot read OTLP: the body must have at most ${MAX_OBJECTS} objects, received ${objects}`,
+    );
+  }
   const text = decodeText(bytes);
   try {
     return JSON.parse(text);

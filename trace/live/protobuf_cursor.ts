@@ -7,6 +7,12 @@ export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 /** The maximum bytes of a varint: 64 bits, 7 in each. */
 const MAX_VARINT = 10;
 
+/**
+ * The maximum messages in one. A body of empty ones would take a gigabyte
+ * of memory. Real spans have more than 16 bytes for each.
+ */
+const MAX_MESSAGES = 500_000;
+
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -17,6 +23,7 @@ export class Cursor {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #view: DataView;
   #at = 0;
+  #messages = 0;
   /** The end of the current message. */
   #end: number;
 
@@ -100,6 +107,10 @@ export class Cursor {
 
   /** Reads a message inside the current one. */
   within<T>(read: (from: Cursor) => T): T {
+    this.#messages++;
+    if (this.#messages > MAX_MESSAGES) {
+      this.fail(`at most ${MAX_MESSAGES} messages`);
+    }
     const end = this.#end;
     const length = this.#length();
     this.#end = this.#take(length) + length;

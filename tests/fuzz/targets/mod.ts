@@ -3,6 +3,7 @@ import { argumentKeys } from "./arguments.ts";
 import { clientSpans } from "./client_spans.ts";
 import { cookies } from "./cookies.ts";
 import { oauthCallback } from "./oauth_callback.ts";
+import { otlpReceiver } from "./otlp_receiver.ts";
 import { pageCache } from "./page_cache.ts";
 import { pathScopes } from "./path_scopes.ts";
 import { paths } from "./paths.ts";
@@ -35,6 +36,7 @@ export const TARGETS: readonly Target[] = [
   traceparent,
   clientSpans,
   traceImport,
+  otlpReceiver,
   viewerAccess,
   stacks,
 ];
