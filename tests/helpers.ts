@@ -18,7 +18,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A `deno` process. It's killed at the end of its block. */
+/** A process, such as `deno`. It's killed at the end of its block. */
 export interface Child extends AsyncDisposable {
   /** Its standard output so far; with `keep`, only the end. */
   readonly stdout: string;
@@ -45,14 +45,29 @@ export interface ChildOptions {
 export function startDeno(
   args: string[],
   cwd: string | URL = ROOT,
-  { keep = Infinity, env = {} }: ChildOptions = {},
+  options: ChildOptions = {},
 ): Child {
   const [command, ...rest] = args;
-  const process = new Deno.Command(Deno.execPath(), {
+  return startProgram(
+    Deno.execPath(),
     // Otherwise standard error has the downloads of a cold cache, too.
-    args: command === "run" && !rest.includes("--watch")
+    command === "run" && !rest.includes("--watch")
       ? [command, "--quiet", ...rest]
       : args,
+    cwd,
+    options,
+  );
+}
+
+/** Starts a program with these arguments, in a folder. */
+export function startProgram(
+  program: string,
+  args: string[],
+  cwd: string | URL,
+  { keep = Infinity, env = {} }: ChildOptions = {},
+): Child {
+  const process = new Deno.Command(program, {
+    args,
     cwd,
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
