@@ -8,6 +8,8 @@ import {
   tracePlugin,
 } from "@quartet/kit/trace";
 import { gzip } from "../../../trace/export/gzip.ts";
+import { startTracedServer } from "../ask_for_traces.ts";
+import { onlyTrace, treeOf } from "../fakes.ts";
 import { encodeTraces } from "../export/otlp_definitions.ts";
 import {
   attribute,
@@ -231,6 +233,24 @@ Deno.test("Spans and log records above the maximum of a request are rejected", a
       "Cannot read OTLP: a request must have at most 20000 spans or log records, received more",
   });
   assertEquals(recorder.spans.length, 20_000);
+});
+
+Deno.test("A body of millions of empty objects or messages is answered with 400", async () => {
+  const recorder = createRecorder();
+  const json = await recorder.post("traces", `[${"{},".repeat(2_000_000)}{}]`);
+  assertEquals(json.status, 400);
+  assertMatch(
+    (await json.json()).message,
+    /^Cannot read OTLP: the body must have at most 500000 objects, received 2000002$/,
+  );
+  // The field 1 with no bytes in it.
+  const empty = new Uint8Array(4_000_000);
+  for (let i = 0; i < empty.length; i += 2) empty[i] = 0x0a;
+  const protobuf = await recorder.post("traces", empty, {
+    "content-type": PROTOBUF_TYPE,
+  });
+  assertEquals(protobuf.status, 400);
+  assertMatch(await protobuf.text(), /with at most 500000 messages/);
 });
 
 Deno.test("Received spans are cut to the bounds of the tracer's own", async () => {
@@ -460,4 +480,70 @@ Deno.test("By default, services of this machine may send spans, and pages of oth
   assertEquals(spans, []);
   assertEquals(await post({}), 200);
   assertEquals(spans.map(({ traceId }) => traceId), [TRACE_ID]);
+});
+
+Deno.test("A received span joins its caller's trace, and replaces neither the kit's spans nor an earlier one", async () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("GET /");
+  const call = root.child("fetch GET stock/tea", "request");
+  call.end();
+  root.end();
+  const handler = createOTLPReceiver(tracer, { authorize: () => true });
+  const now = BigInt(Date.now()) * 1_000_000n;
+  const span = (spanId: string, name: string) =>
+    otlpSpan({
+      traceId: root.traceId,
+      spanId,
+      parentSpanId: call.id,
+      name,
+      startTimeUnixNano: `${now}`,
+      endTimeUnixNano: `${now}`,
+    });
+  const send = async (path: string, body: object) => {
+    const response = await handler(
+      new Request(`http://localhost${PATH}/../${path}`, {
+        method: "POST",
+        headers: { "content-type": JSON_TYPE },
+        body: JSON.stringify(body),
+      }),
+    );
+    assertEquals([response.status, await response.text()], [200, "{}"]);
+  };
+  const id = "00f067aa0ba902b7";
+  // The log record comes before its span.
+  await send("logs", {
+    resourceLogs: [{
+      scopeLogs: [{
+        logRecords: [{
+          timeUnixNano: `${now}`,
+          traceId: root.traceId,
+          spanId: id,
+          body: { stringValue: "packed" },
+        }],
+      }],
+    }],
+  });
+  await send("traces", requestWith(span(root.id, "evil"), span(id, "pack")));
+  await send("traces", requestWith(span(call.id, "evil"), span(id, "evil")));
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.rootSpanId, root.id);
+  assertEquals(treeOf(trace), "GET /(fetch GET stock/tea(pack))");
+  const [event] = trace.spans.get(id)!.events;
+  assertEquals(event!.attributes!["log.body"], "packed");
+});
+
+Deno.test("In production without authorize, no service may send spans", async () => {
+  const { child, port } = await startTracedServer({
+    args: ["plugin"],
+    env: { DENO_ENV: "production" },
+  });
+  await using _child = child;
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
+    method: "POST",
+    headers: { "content-type": JSON_TYPE },
+    body: JSON.stringify(requestWith(otlpSpan())),
+  });
+  assertEquals(response.status, 403);
+  const { error } = await response.json();
+  assertMatch(error.message, /authorize must be given in production/);
 });
