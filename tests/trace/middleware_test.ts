@@ -212,16 +212,15 @@ Deno.test("traceMiddleware() starts a new trace after a malformed traceparent", 
   }
 });
 
-Deno.test("Requests with the same traceparent are separate traces with one id", async () => {
+Deno.test("Requests with the same traceparent are joined into one trace", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer));
   const headers = { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` };
   await app.fetch(new Request("http://localhost/a", { headers }));
   await app.fetch(new Request("http://localhost/b", { headers }));
-  assertEquals(
-    tracer.getTraces().map(({ id, metadata }) => [id, metadata.pathname]),
-    [[TRACE_ID, "/a"], [TRACE_ID, "/b"]],
-  );
+  const trace = onlyTrace(tracer);
+  assertEquals([trace.id, trace.metadata.pathname], [TRACE_ID, "/a"]);
+  assertEquals(treeOf(trace), "GET /a(route.match, GET /b(route.match))");
 });
 
 Deno.test("An unknown method is recorded as _OTHER, with the original name", async () => {

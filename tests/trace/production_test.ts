@@ -149,8 +149,7 @@ for (const flags of [[], ["--trace"]]) {
       viewer: 200,
       api: 200,
       ws: 101,
-      // The trace doesn't exist.
-      post: 400,
+      post: 202,
       wsClient: 101,
     });
     assertEquals(child.stderr, "");

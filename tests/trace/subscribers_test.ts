@@ -84,10 +84,21 @@ Deno.test("subscribe() passes on each kind of event, in order and with its field
       span: { ...rootStart, endTime: EPOCH + 2, duration: 2 },
     },
   ]);
-  const [end, update] = events.slice(5);
+  const [end, update, merge] = events.slice(5);
   assertEquals(end?.type, "trace:end");
   assertEquals(update?.type, "trace:update");
-  assertEquals(events.length, 7);
+  assertEquals(merge, {
+    type: "span:merge",
+    traceId,
+    spans: [{
+      ...client,
+      traceId,
+      duration: 1,
+      attributes: { "app.origin": "client" },
+      children: [],
+    }],
+  });
+  assertEquals(events.length, 8);
   if (end?.type !== "trace:end" || update?.type !== "trace:update") return;
   assertEquals(end.trace.spans.size, 2);
   assertEquals(update.trace.spans.size, 3);

@@ -23,8 +23,8 @@ import {
   isClientSpan,
   isOpenSpan,
   LINK,
-  UPGRADE_LINK,
 } from "./semantics.ts";
+import { linksOf, parseLink } from "./links.ts";
 
 /** A span in the tree. */
 interface Node extends AlignedNode {
@@ -50,28 +50,6 @@ export interface JoinOptions {
   readonly droppedSpans?: number;
   /** The id of the root, if it is known. */
   readonly rootSpanId?: string | undefined;
-}
-
-/** The ids of a `traceparent`. */
-export interface SpanReference {
-  readonly traceId: string;
-  readonly spanId: string;
-}
-
-/** Parses a link. `undefined` if it isn't a `traceparent`. */
-export function parseLink(value: unknown): SpanReference | undefined {
-  if (typeof value !== "string" || value.length < 55) return undefined;
-  const [, traceId, spanId] =
-    /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(value) ?? [];
-  return traceId === undefined || spanId === undefined
-    ? undefined
-    : { traceId, spanId };
-}
-
-/** Returns the spans that a span links to. */
-export function linksOf({ attributes }: SpanData): SpanReference[] {
-  return [parseLink(attributes[LINK]), parseLink(attributes[UPGRADE_LINK])]
-    .filter((link) => link !== undefined);
 }
 
 /**

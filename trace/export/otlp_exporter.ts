@@ -7,7 +7,7 @@
 import { checkValue } from "../../core/check/options.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import { serializeTrace } from "../serialize.ts";
-import type { SpanData, TraceData, Tracer } from "../types.ts";
+import type { TraceData, TraceEvent, Tracer } from "../types.ts";
 import {
   type ExporterSettings,
   type OTLPDeadline,
@@ -21,8 +21,7 @@ import {
   type Outcome,
 } from "./export_counts.ts";
 import { Sender } from "./otlp_sender.ts";
-import { metadataOf } from "./semantics.ts";
-import { findRoot } from "./trace_assembler.ts";
+import { keyOf, traceOfSpans } from "./trace_assembler.ts";
 
 /** Sends the traces of tracers to a collector. */
 export interface OTLPExporter {
@@ -84,6 +83,8 @@ export function createOTLPExporter(
   return new BatchExporter(readExporterOptions(options));
 }
 
+type MergeEvent = Extract<TraceEvent, { type: "span:merge" }>;
+
 /** The default deadline of `flush` and `close`, in milliseconds. */
 const DEADLINE = 5000;
 const UNATTACHED = "nothing is attached; call exporter.attach(tracer)";
@@ -144,9 +145,7 @@ class BatchExporter implements OTLPExporter {
     checkValue(tracer, "it", aTracer("subscribe"), "attach a tracer");
     const unsubscribe = tracer.subscribe((event) => {
       if (event.type === "trace:end") this.#add(event.trace);
-      else if (event.type === "span:merge") {
-        this.#addSpans(event.traceId, event.spans);
-      }
+      else if (event.type === "span:merge") this.#addSpans(event);
     }, ["trace:end", "span:merge"]);
     const detach = () => {
       this.#detachers.delete(detach);
@@ -159,10 +158,9 @@ class BatchExporter implements OTLPExporter {
 
   async flush({ timeoutMs = DEADLINE }: OTLPDeadline = {}): Promise<boolean> {
     if (!this.#wasAttached) this.#sender.report("attachment", UNATTACHED);
-    const { timers } = this.#settings;
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
     let isOver = false;
-    const cancel = timers.after(timeoutMs, () => {
+    const cancel = this.#settings.timers.after(timeoutMs, () => {
       isOver = true;
       resolve();
     });
@@ -219,33 +217,13 @@ class BatchExporter implements OTLPExporter {
   }
 
   /** Adds spans of a browser to a waiting trace, or as a trace of their own. */
-  #addSpans(traceId: string, spans: readonly SpanData[]): void {
-    const entries = spans.map((span) => [span.id, span] as const);
-    const waiting = this.#queue.values().find(({ id }) => id === traceId);
-    if (waiting === undefined) {
-      const root = findRoot(spans)!;
-      const { id: rootSpanId, startTime, endTime, duration } = root;
-      this.#add({
-        id: traceId,
-        rootSpanId,
-        startTime,
-        endTime,
-        duration,
-        spans: new Map(entries),
-        metadata: metadataOf(root),
-      });
-      return;
-    }
-    const { maxQueueSpans } = this.#settings;
-    if (this.#spans + spans.length > maxQueueSpans) {
-      this.#counts.add("queueFull", 1);
-      return;
-    }
+  #addSpans({ traceId, spans }: MergeEvent): void {
+    const added = traceOfSpans(traceId, spans);
+    const found = this.#queue.values().find(({ id }) => id === traceId);
+    if (found === undefined) return this.#add(added);
+    const all = new Map([...found.spans, ...added.spans]);
     this.#spans += spans.length;
-    this.#queue.set(keyOf(waiting), {
-      ...waiting,
-      spans: new Map([...waiting.spans, ...entries]),
-    });
+    this.#queue.set(keyOf(found), { ...found, spans: all });
   }
 
   /** Sends later, never now: the caller is a request that is about to end. */
@@ -319,8 +297,4 @@ class BatchExporter implements OTLPExporter {
     }
     for (const { spans } of traces) this.#spans -= spans.length;
   }
-}
-
-function keyOf(trace: TraceData): string {
-  return `${trace.id} ${trace.rootSpanId}`;
 }

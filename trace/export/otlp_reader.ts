@@ -9,7 +9,7 @@ import type {
 import { Field } from "./field.ts";
 import { isLayer } from "../layers.ts";
 import { fromUnixNano, readKeyValues } from "./otlp_value.ts";
-import { layerOf, metadataOf, OWN, parseMetadata } from "./semantics.ts";
+import { layerOf, OWN, parseMetadata } from "./semantics.ts";
 import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";
 
 /** The semantic conventions' name for a status message outside of OTLP. */
@@ -20,8 +20,9 @@ const STATUS_DESCRIPTION = "otel.status_description";
  * lines of a file. Unknown fields are ignored.
  *
  * Spans from {@linkcode toOTLP} come back unchanged, with three exceptions.
- * Traces with the same id become one trace. Durations become the difference of
- * start and end. Half surrogate pairs become U+FFFD. Spans of other libraries
+ * Traces with the same id, and those that their spans link to, become one trace.
+ * Durations become the difference of start and end. Half surrogate pairs become
+ * U+FFFD. Spans of other libraries
  * get their layer and metadata from the semantic conventions, and the name of
  * their service as an attribute.
  *
@@ -56,7 +57,7 @@ const STATUS_DESCRIPTION = "otel.status_description";
  */
 export function fromOTLP(value: unknown): SerializedTrace[] {
   const loose = Array.from(eachSpan(value), (read) => read());
-  return assembleTraces(loose, metadataOf);
+  return assembleTraces(loose);
 }
 
 /**

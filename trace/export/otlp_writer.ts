@@ -36,31 +36,36 @@ function traceSpans(trace: SerializedTrace): OTLPSpan[] {
   const { spans, metadata } = trace;
   checkId("trace", trace.id, 16);
   const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];
+  const traceIds = new Map(spans.map(({ id, traceId }) => [id, traceId]));
   return spans.map((span) => {
     const own: Record<string, AttributeValue> = { [OWN.layer]: span.layer };
     if (span.status === "timeout") own[OWN.status] = span.status;
+    // OTLP has no parents in other traces. A link says where the span belongs.
+    const above = traceIds.get(span.parentId ?? "") ?? span.traceId;
+    const parentId = above === span.traceId ? span.parentId : null;
     if (span === root) {
       const told = metadataText(metadata);
       const implied = metadataText(metadataOf(span)) === told &&
         findRoot(spans) === span;
       if (!implied) own[OWN.trace] = told;
     }
-    return toSpan(span, trace.id, own);
+    return toSpan(span, parentId, own);
   });
 }
 
 function toSpan(
   span: SpanData,
-  traceId: string,
+  parentId: string | null,
   own: Record<string, AttributeValue>,
 ): OTLPSpan {
+  checkId("trace", span.traceId, 16);
   checkId("span", span.id, 8);
-  if (span.parentId !== null) checkId("parent", span.parentId, 8);
+  if (parentId !== null) checkId("parent", parentId, 8);
   const { droppedAttributes = 0, droppedEvents = 0 } = span;
   return {
-    traceId,
+    traceId: span.traceId,
     spanId: span.id,
-    ...(span.parentId !== null && { parentSpanId: span.parentId }),
+    ...(parentId !== null && { parentSpanId: parentId }),
     name: toWellFormed(span.name),
     kind: spanKind(span),
     startTimeUnixNano: toUnixNano(span.startTime),

@@ -9,13 +9,17 @@ import type {
   AttributeValue,
   SerializedTrace,
   SpanData,
+  TraceData,
   TraceMetadata,
 } from "../types.ts";
+import { joinSpans } from "./join.ts";
+import { linksOf } from "./links.ts";
+import { metadataOf } from "./semantics.ts";
 
 /** A span from a file, with its information about its trace. */
 export interface LooseSpan {
   readonly span: Omit<SpanData, "children">;
-  /** Whether the kit wrote it, so that its position is right. */
+  /** Whether the kit wrote it. */
   readonly isOurs: boolean;
   /** The trace's metadata, if the span is marked as the root. */
   readonly metadata?: TraceMetadata;
@@ -24,56 +28,85 @@ export interface LooseSpan {
 }
 
 /**
- * Sorts spans into traces, in order of each trace's first span. A repeated
- * span, such as after an exporter's retry, counts once. Cycles of parents are
- * cut, so that the spans form trees.
- *
- * @param metadataOf Finds the metadata of a trace from its root span.
+ * Sorts spans into traces, in order of each trace's first span, and joins them.
+ * A repeated span, such as after an exporter's retry, counts once. Linked traces
+ * become one.
  */
-export function assembleTraces(
-  loose: readonly LooseSpan[],
-  metadataOf: (root: SpanData) => TraceMetadata,
-): SerializedTrace[] {
-  const traces = new Map<string, Map<string, LooseSpan>>();
-  for (const item of loose) {
-    const { id, traceId } = item.span;
-    let trace = traces.get(traceId);
-    if (trace === undefined) traces.set(traceId, trace = new Map());
-    if (!trace.has(id)) trace.set(id, item);
-  }
-  return Array.from(
-    traces.values(),
-    (items) => assemble([...items.values()], metadataOf),
-  );
+export function assembleTraces(loose: readonly LooseSpan[]): SerializedTrace[] {
+  const traceOf = unite(loose.map(({ span }) => ({ ...span, children: [] })));
+  const traces = Map.groupBy(loose, ({ span }) => traceOf(span.traceId));
+  return Array.from(traces.values(), (items) => {
+    const marked = items.filter(({ metadata }) => metadata !== undefined);
+    const [first] = marked;
+    const known = marked.every(({ span }) => span.id === first!.span.id)
+      ? first
+      : undefined;
+    const trace = joinSpans(
+      items.map(({ span }) => ({ ...span, children: [] })),
+      { rootSpanId: known?.span.id },
+    );
+    const metadata = marked.find(({ span }) => span.id === trace.rootSpanId)
+      ?.metadata;
+    return metadata === undefined ? trace : { ...trace, metadata };
+  });
 }
 
-function assemble(
-  items: readonly LooseSpan[],
-  metadataOf: (root: SpanData) => TraceMetadata,
-): SerializedTrace {
-  const sorted = items.every(({ isOurs }) => isOurs)
-    ? items
-    : items.toSorted((a, b) => a.span.startTime - b.span.startTime);
-  const children = new Map<string, string[]>(
-    sorted.map(({ span }) => [span.id, []]),
-  );
-  const spans = withoutCycles(sorted.map(({ span }): SpanData => ({
-    ...span,
-    children: children.get(span.id) ?? [],
-  })));
-  for (const { id, parentId } of spans) {
-    if (parentId !== null) children.get(parentId)?.push(id);
+/** Returns a function that maps the ids of linked traces to one of them. */
+function unite(spans: readonly SpanData[]): (traceId: string) => string {
+  const above = new Map<string, string>();
+  const find = (id: string): string => {
+    let top = id;
+    for (let at = above.get(id); at !== undefined; at = above.get(at)) top = at;
+    // Makes the next search short.
+    while (id !== top) {
+      const next = above.get(id)!;
+      above.set(id, top);
+      id = next;
+    }
+    return top;
+  };
+  const tops = topsOf(spans);
+  const claimed = new Set<string>();
+  for (const from of spans) {
+    for (const { traceId, spanId } of linksOf(from)) {
+      const isFree = tops.has(`${traceId}-${spanId}`) && !claimed.has(traceId);
+      if (!isFree || find(traceId) === find(from.traceId)) continue;
+      claimed.add(traceId);
+      above.set(find(traceId), find(from.traceId));
+    }
   }
-  const marked = sorted.findIndex(({ metadata }) => metadata !== undefined);
-  const root = spans[marked] ?? findRoot(spans) as SpanData;
+  return find;
+}
+
+/** Returns the ids of the spans without a known parent. */
+function topsOf(spans: readonly SpanData[]): Set<string> {
+  const known = new Set(spans.map(({ traceId, id }) => `${traceId}-${id}`));
+  const tops = spans.filter(({ traceId, parentId }) =>
+    !known.has(`${traceId}-${parentId}`)
+  );
+  return new Set(tops.map(({ traceId, id }) => `${traceId}-${id}`));
+}
+
+/** Returns the key of a record: several records may have one trace id. */
+export function keyOf({ id, rootSpanId }: TraceData): string {
+  return `${id} ${rootSpanId}`;
+}
+
+/** Returns spans as a trace without joining them. */
+export function traceOfSpans(
+  id: string,
+  spans: readonly SpanData[],
+): TraceData {
+  const root = findRoot(spans)!;
+  const { id: rootSpanId, startTime, endTime, duration } = root;
   return {
-    id: root.traceId,
-    rootSpanId: root.id,
-    startTime: root.startTime,
-    endTime: root.endTime,
-    duration: root.duration,
-    spans,
-    metadata: sorted[marked]?.metadata ?? metadataOf(root),
+    id,
+    rootSpanId,
+    startTime,
+    endTime,
+    duration,
+    spans: new Map(spans.map((span) => [span.id, span])),
+    metadata: metadataOf(root),
   };
 }
 
@@ -92,25 +125,4 @@ export function findRoot(spans: readonly SpanData[]): SpanData | undefined {
     if (order < 0) root = span;
   }
   return root;
-}
-
-/** Follows the parents of each span until one that was visited. */
-function withoutCycles(spans: readonly SpanData[]): SpanData[] {
-  const byId = new Map(spans.map((span) => [span.id, span]));
-  const climbedFrom = new Map<SpanData, SpanData>();
-  const cut = new Set<SpanData>();
-  for (const start of spans) {
-    let span: SpanData | undefined = start;
-    while (span !== undefined && !climbedFrom.has(span)) {
-      climbedFrom.set(span, start);
-      const parent: SpanData | undefined = byId.get(span.parentId ?? "");
-      if (parent !== undefined && climbedFrom.get(parent) === start) {
-        cut.add(parent);
-      }
-      span = parent;
-    }
-  }
-  return spans.map((span) =>
-    cut.has(span) ? { ...span, parentId: null } : span
-  );
 }

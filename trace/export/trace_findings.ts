@@ -6,7 +6,7 @@
 
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { attributeText, methodOf, statementOf } from "./attributes.ts";
-import { parseLink } from "./join.ts";
+import { parseLink } from "./links.ts";
 import {
   ACTION,
   isClientSpan,

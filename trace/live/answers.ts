@@ -6,10 +6,11 @@
 
 import { errorResponse } from "../../core/error_response.ts";
 import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import { isClientSpan, metadataOf } from "../export/semantics.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
-import type { TraceData, Tracer } from "../types.ts";
+import type { SpanData, TraceData, TraceMetadata, Tracer } from "../types.ts";
 
 /** Maximum bytes of a `POST`. */
 const MAX_BODY = 256 * 1024;
@@ -98,18 +99,31 @@ function readTraceFilter(query: URLSearchParams): TraceFilter | string {
     return `layer must be one of ${LAYERS.join(", ")}, received ${layer}`;
   }
 
+  function isWanted(request: TraceMetadata): boolean {
+    return (method === undefined || request.method === method) &&
+      (path === null || (request.pathname ?? "").includes(path)) &&
+      (status === null || hasStatus(request.statusCode, status));
+  }
+
   function matches(
-    { id, metadata, duration, startTime, spans }: TraceData,
+    { metadata, duration, startTime, spans }: TraceData,
   ): boolean {
-    return (traceId === null || id === traceId) &&
-      (method === undefined || metadata.method === method) &&
-      (path === null || (metadata.pathname ?? "").includes(path)) &&
-      (status === null || hasStatus(metadata.statusCode, status)) &&
+    const has = (test: (span: SpanData) => boolean) =>
+      spans.values().some(test);
+    return (traceId === null || has((span) => span.traceId === traceId)) &&
+      (isWanted(metadata) ||
+        has((span) => isReceived(span) && isWanted(metadataOf(span)))) &&
       duration >= Number(minDuration) && startTime > Number(after) &&
-      (layer === null || spans.values().some((span) => span.layer === layer));
+      (layer === null || has((span) => span.layer === layer));
   }
 
   return { matches, limit: Math.floor(Number(limit)) };
+}
+
+/** Whether a server received this request. */
+function isReceived(span: SpanData): boolean {
+  return span.layer === "request" && !isClientSpan(span) &&
+    !Object.hasOwn(span.attributes, "url.full");
 }
 
 function hasStatus(code: number | undefined, wanted: string): boolean {

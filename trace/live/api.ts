@@ -34,7 +34,9 @@ const loadAnswers = () => runOutside(() => import("./answers.ts"));
  *   `traceId`, `method`, `path` (text that the path contains), `status` (`404`
  *   or `4xx`), `layer`, `minDuration` (milliseconds), `after` (epoch
  *   milliseconds), `limit` (default: 100).
- * - `GET ?id=…` returns one trace, or 404.
+ *   `method`, `path` and `status` select a trace if one of its requests matches
+ *   all of them.
+ * - `GET ?id=…` returns one trace, or 404. A linked id is as good as its own.
  * - `POST` receives the spans of a browser, as described at
  *   `Collector.receive`.
  *

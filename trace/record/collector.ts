@@ -6,6 +6,7 @@ import {
   type Rule,
   withMethods,
 } from "../../core/check/rules.ts";
+import { ACTION, CLOCK_ERROR } from "../export/semantics.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 
@@ -28,7 +29,8 @@ export interface Collector {
    * The spans' times are on the browser's clock. `clock.offset` is the
    * difference to the server's clock in milliseconds, as measured on the trace
    * socket. Without it, the difference is estimated from `clock.sentAt`, the
-   * browser's time when it sent the message.
+   * browser's time when it sent the message. `clock.error` is the greatest error
+   * of the offset, in milliseconds: half of the shortest round trip.
    *
    * @param message The message, as parsed JSON. It may be anything.
    */
@@ -104,31 +106,48 @@ export function createCollector(
       return refuse("The message must be an object");
     }
     if (type !== "client:spans") return refuse('type must be "client:spans"');
-    if (typeof traceId !== "string" || !isHex(traceId, 16)) {
-      return refuse("traceId must be 32 lower-case hex digits");
+    const isId = typeof traceId === "string" && isHex(traceId, 16) &&
+      !/^0+$/.test(traceId);
+    if (!isId) {
+      return refuse("traceId must be 32 lower-case hex digits, not all zero");
     }
     if (!Array.isArray(spans)) return refuse("spans must be an array");
 
     const offset = offsetOf(clock, now);
+    const clockError = errorOf(clock);
     const valid: ClientSpanData[] = [];
     let error: string | undefined;
     for (const [index, item] of spans.slice(0, maxSpans).entries()) {
       const span = readClientSpan(item, `spans[${index}]`, offset);
       if (typeof span === "string") error ??= span;
-      else valid.push(span);
+      else valid.push(withClockError(span, clockError));
     }
     if (spans.length > maxSpans) {
       error ??= `spans must be at most ${maxSpans}, received ${spans.length}`;
     }
     const added = tracer.mergeClientSpans(traceId, valid);
-    if (added === 0 && valid.length > 0 && !tracer.getTrace(traceId)) {
-      error ??= "traceId must be that of a trace that is still kept";
-    }
     const rejected = spans.length - added;
     return { added, rejected, ...error !== undefined && { error } };
   }
 
   return { receive };
+}
+
+/** Returns the remaining error of a browser's clock, in milliseconds. */
+function errorOf(clock: unknown): number | undefined {
+  const { error } = Object(clock);
+  return error >= 0 && error <= MAX_OFFSET ? Number(error) : undefined;
+}
+
+/** Keeps the error of the clock on the root of what a user did. */
+function withClockError(
+  span: ClientSpanData,
+  error: number | undefined,
+): ClientSpanData {
+  const { [CLOCK_ERROR]: _, ...attributes } = span.attributes;
+  return error === undefined || !Object.hasOwn(attributes, ACTION)
+    ? span
+    : { ...span, attributes: { ...attributes, [CLOCK_ERROR]: error } };
 }
 
 function offsetOf(clock: unknown, now: () => number): number {

@@ -13,7 +13,7 @@ import {
   sizeOfSpan,
   TRACE_SIZE,
 } from "./limits.ts";
-import { toTraceData } from "./trace_data.ts";
+import { toSpanData, toTraceData } from "./trace_data.ts";
 import type { TraceRecord } from "./trace_record.ts";
 
 /**
@@ -88,7 +88,11 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     const bytes = this.#capacity - this.#size;
     this.#droppedSpans += record.droppedSpans;
     if (record.spanCount > spans || record.size > bytes) {
-      this.#droppedSpans += record.trim(spans, bytes);
+      this.#droppedSpans += record.trim(
+        spans,
+        bytes,
+        (span) => sizeOfSpan(toSpanData(span, [])),
+      );
       if (record.spanCount === 0) return;
     }
     this.#records.push(record);
@@ -129,9 +133,9 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   addEvent(spanId: string, event: SpanEvent): boolean {
     const events = this.#events.get(spanId) ?? [];
     const size = sizeOfEvent(event);
-    if (events.length >= MAX_EVENTS || this.#size + size > this.#capacity) {
-      return false;
-    }
+    // Otherwise, early events could leave no room for spans.
+    const hasRoom = this.#size + size <= this.#capacity / 2;
+    if (events.length >= MAX_EVENTS || !hasRoom) return false;
     this.#data = undefined;
     this.#size += size;
     this.#events.set(spanId, [...events, event]);

@@ -1,11 +1,10 @@
 import type { LRUEntry } from "../../core/collections/lru_list.ts";
-import { parseLink, type SpanReference } from "../export/join.ts";
+import { parseLink, type SpanReference } from "../export/links.ts";
 import { LINK, UPGRADE_LINK } from "../export/semantics.ts";
-import { BYTES_PER_SPAN, sizeOfSpan, TRACE_SIZE } from "./limits.ts";
+import { BYTES_PER_SPAN, TRACE_SIZE } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
-import { toSpanData } from "./trace_data.ts";
 import type { SpanTrace, TraceHost } from "./host.ts";
 import type { TraceSettings } from "./trace_settings.ts";
 import type {
@@ -213,13 +212,17 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
    *
    * @returns The number of removed spans.
    */
-  trim(maxSpans: number, maxBytes: number): number {
+  trim(
+    maxSpans: number,
+    maxBytes: number,
+    sizeOf: (span: SpanImpl) => number,
+  ): number {
     const before = this.#spanCount;
     let last: SpanImpl | undefined;
     let size = 0;
     this.#spanCount = 0;
     for (const span of this.spans) {
-      const next = size + sizeOfSpan(toSpanData(span, []));
+      const next = size + sizeOf(span);
       if (this.#spanCount >= maxSpans || next > maxBytes) break;
       size = next;
       last = span;

@@ -1,5 +1,5 @@
 import { LRUList } from "../../core/collections/lru_list.ts";
-import { linksOf, type SpanReference } from "../export/join.ts";
+import { linksOf, type SpanReference } from "../export/links.ts";
 import type { RemoteEvent, SpanData, TraceData } from "../types.ts";
 import { TraceGroup } from "./trace_group.ts";
 import type { TraceRecord } from "./trace_record.ts";

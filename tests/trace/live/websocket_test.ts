@@ -198,7 +198,7 @@ Deno.test("A malformed message is answered with an error, and the connection sta
       [{ type: "client:spans" }, {
         added: 0,
         rejected: 0,
-        error: "traceId must be 32 lower-case hex digits",
+        error: "traceId must be 32 lower-case hex digits, not all zero",
       }],
       [{ type: "client:spans", traceId, spans: [null] }, {
         added: 0,
