@@ -93,7 +93,7 @@ export function followUser(
  */
 function describe(target: BrowserElement): string {
   // A document has none of these functions.
-  const element = target.closest?.("a,button,[role]") ?? target;
+  const element = target.closest?.("a,button,[role=button]") ?? target;
   const label = element.getAttribute?.("aria-label") ??
     (element.matches?.(
         "button:not(:has([contenteditable]),[contenteditable] *)",
