@@ -44,7 +44,12 @@ export function isPrivate(control: string): boolean {
 export function isShared(headers: Headers): boolean {
   const control = headers.get("cache-control");
   if (control === null) {
-    return headers.has("expires") || sharedCacheHeaders(headers).length > 0;
+    let isStored = false;
+    // One walk costs less than looking for each name.
+    headers.forEach((_value, name) => {
+      isStored ||= name === "expires" || FOR_SHARED_CACHES.test(name);
+    });
+    return isStored;
   }
   return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
 }

@@ -111,6 +111,48 @@ Deno.test("traceMiddleware() sends the trace context to a page's script in serve
   );
 });
 
+Deno.test("Server-Timing names the trace where a page can't send traceparent", async () => {
+  const traceparent = `00-${TRACE_ID}-${SPAN_ID}-01`;
+  const data = [null, "application/json", "text/plain;charset=UTF-8"];
+  const resources = ["text/html", "text/css", "image/png", "text/event-stream"];
+  for (
+    const [types, headers, isNamed] of [
+      [resources, {}, true],
+      [resources, { "sec-fetch-mode": "no-cors" }, true],
+      [data, {}, false],
+      [data, { "sec-fetch-mode": "no-cors" }, true],
+      [[...data, ...resources], { traceparent }, false],
+      [
+        [...data, ...resources],
+        { traceparent, "sec-fetch-mode": "cors" },
+        false,
+      ],
+      // A proxy traces the request for the document.
+      [["text/html"], { traceparent, "sec-fetch-mode": "navigate" }, true],
+    ] as const
+  ) {
+    for (const type of types) {
+      const { response, root } = await send(
+        new Request("http://localhost/", { headers }),
+        {
+          routes: handle(() =>
+            new Response(null, {
+              headers: type === null ? {} : { "content-type": type },
+            })
+          ),
+        },
+      );
+      assertEquals(
+        response.headers.get("server-timing")!.startsWith(
+          `trace;desc=00-${root.traceId}-${root.id}-01, total;dur=`,
+        ),
+        isNamed,
+        `${type} with ${JSON.stringify(headers)}`,
+      );
+    }
+  }
+});
+
 Deno.test("traceMiddleware() extends a handler's server-timing", async () => {
   const { response } = await send(new Request("http://localhost/"), {
     routes: handle(() =>

@@ -27,7 +27,7 @@ export function watchTimeline(
       const observer = new PerformanceObserver((list) =>
         takeAll(list.getEntries())
       );
-      // Of interactions, only those of 40 ms and more.
+      // Interactions count from 40 ms on.
       const options = { type, buffered: true, durationThreshold: 40 };
       observer.observe(options);
       drains.push(() => takeAll(observer.takeRecords()));
