@@ -16,6 +16,8 @@ export interface Statuses {
   readonly post: number;
   /** Socket through which pages post spans. */
   readonly wsClient: number;
+  /** Receiver of other services' spans. */
+  readonly otlp: number;
 }
 
 /** Returns the same status for all kinds. */
@@ -26,6 +28,7 @@ export function all(status: number): Statuses {
     ws: status,
     post: status,
     wsClient: status,
+    otlp: status,
   };
 }
 
@@ -92,6 +95,15 @@ export async function askForTraces(
       request("POST", `${base}/api`, headers, body),
     ),
     wsClient: await statusOf(target, upgrade(`${base}/ws?role=client`)),
+    otlp: await statusOf(
+      target,
+      request(
+        "POST",
+        `${base}/otlp/v1/traces`,
+        { "Content-Type": "application/json", ...headers },
+        '{"resourceSpans":[]}',
+      ),
+    ),
   };
 }
 

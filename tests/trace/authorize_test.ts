@@ -149,6 +149,7 @@ Deno.test("A caller with write access can only post", async () => {
     ws: 403,
     post: 202,
     wsClient: 101,
+    otlp: 200,
   });
   assertEquals(tracer.getTrace(traceId)?.spans.size, 2);
   const refused = await fetch(server.url);
@@ -170,6 +171,7 @@ Deno.test("A caller with read access can't post", async () => {
     ws: 101,
     post: 403,
     wsClient: 403,
+    otlp: 403,
   });
   const refused = await fetch(`${server.url}/api`, {
     method: "POST",
@@ -299,7 +301,7 @@ Deno.test("An authorize that throws, rejects or doesn't return a boolean denies 
       all(status),
       String(rule),
     );
-    assertEquals(server.errors.length, status === 500 ? 5 : 0);
+    assertEquals(server.errors.length, status === 500 ? 6 : 0);
     const text = await (await fetch(server.url)).text();
     assertEquals(text.includes("hunter2"), false);
     if (typeof server.errors[0] === "object") {
@@ -379,7 +381,14 @@ Deno.test("With auth, visitors' pages post spans and only admins read them", asy
   }
   const admin = { Cookie: await cookieOf("ada") };
   const member = { Cookie: await cookieOf("bob") };
-  const posts = { viewer: 403, api: 403, ws: 403, post: 202, wsClient: 101 };
+  const posts = {
+    viewer: 403,
+    api: 403,
+    ws: 403,
+    post: 202,
+    wsClient: 101,
+    otlp: 200,
+  };
 
   assertEquals(await askForTraces(target, { Origin: site }, traceId), posts);
   assertEquals(
@@ -388,7 +397,7 @@ Deno.test("With auth, visitors' pages post spans and only admins read them", asy
   );
   assertEquals(
     await askForTraces(target, { Origin: site, ...admin }, traceId),
-    { viewer: 200, api: 200, ws: 101, post: 202, wsClient: 101 },
+    { viewer: 200, api: 200, ws: 101, post: 202, wsClient: 101, otlp: 200 },
   );
   // A page of another site makes an admin's browser send a request.
   const foreign = { Origin: "https://evil.example", ...admin };

@@ -75,6 +75,7 @@ for (const mounting of MOUNTINGS) {
       ws: 101,
       post: 202,
       wsClient: 101,
+      otlp: 200,
     });
     assertEquals(await askForTraces(target(port), {}, traceId), {
       viewer: 403,
@@ -82,6 +83,7 @@ for (const mounting of MOUNTINGS) {
       ws: 403,
       post: 202,
       wsClient: 101,
+      otlp: 200,
     });
     assertEquals(child.stderr, "");
   });
@@ -121,6 +123,7 @@ for (const mounting of MOUNTINGS) {
       ws: 101,
       post: 202,
       wsClient: 101,
+      otlp: 200,
     });
     const warnings = child.stderr.match(/^Traces: .*$/gm) ?? [];
     assertEquals(warnings.length, 1);
@@ -151,6 +154,7 @@ for (const flags of [[], ["--trace"]]) {
       ws: 101,
       post: 202,
       wsClient: 101,
+      otlp: 200,
     });
     assertEquals(child.stderr, "");
   });

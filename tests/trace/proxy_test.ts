@@ -103,6 +103,7 @@ for (const { what, program, lines, revealsItself, upgrades } of CASES) {
     ws: !reads ? 403 : upgrades ? 101 : 426,
     post: writes ? 202 : 403,
     wsClient: !writes ? 403 : upgrades ? 101 : 426,
+    otlp: writes ? 200 : 403,
   });
 
   for (const mounting of ["plugin", "handlers"]) {

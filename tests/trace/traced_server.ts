@@ -13,6 +13,7 @@ import { createApp } from "@quartet/kit/app";
 import {
   type Authorize,
   createCollector,
+  createOTLPReceiver,
   createTracer,
   createTracesAPIHandler,
   createTraceWebSocket,
@@ -55,6 +56,7 @@ function handlers(): Deno.ServeHandler {
   const collector = createCollector(tracer);
   const api = createTracesAPIHandler(tracer, { ...options, collector });
   const stream = createTraceWebSocket(tracer, options);
+  const otlp = createOTLPReceiver(tracer, options);
   return (request, info) => {
     switch (new URL(request.url).pathname) {
       case "/__app/traces":
@@ -63,6 +65,8 @@ function handlers(): Deno.ServeHandler {
         return api(request, info);
       case "/__app/traces/ws":
         return stream.upgrade(request, info);
+      case "/__app/traces/otlp/v1/traces":
+        return otlp(request, info);
       default:
         return new Response(null, { status: 404 });
     }
