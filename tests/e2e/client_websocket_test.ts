@@ -4,7 +4,12 @@ import { assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import { createUpgrader } from "@quartet/kit/app";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
-import { createTracer, type SpanData, tracedAdapter } from "@quartet/kit/trace";
+import {
+  createTracer,
+  type SpanData,
+  tracedAdapter,
+  type TraceData,
+} from "@quartet/kit/trace";
 import { DatabaseSync } from "node:sqlite";
 import { ROOT } from "../helpers.ts";
 import { shareBrowser, type TestPage } from "./browser.ts";
@@ -175,6 +180,48 @@ testSocket(
     );
     assertEquals(JSON.stringify(app.sent).includes("secret"), false);
     assertEquals(view.errors, []);
+  },
+);
+
+testSocket(
+  "page, socket, upgrade, subscription and its query are one trace",
+  async (app, view) => {
+    await run(view, `await begin("rows")`);
+    const socket = await sentSpan(app, "websocket /api/rpc");
+    const find = (name: string) => (trace: TraceData) =>
+      trace.spans.values().find((span) => span.name === name);
+    const trace = await until(
+      "the joined trace",
+      () =>
+        app.tracer.getTraces().find((trace) =>
+          ["page:load", "GET /api/rpc", "rpc:rows", "db.query"]
+            .every((name) => find(name)(trace)) &&
+          find("page:load")(trace)!.attributes["app.open"] === undefined
+        ),
+    );
+    const parentOf = (name: string) =>
+      trace.spans.get(find(name)(trace)!.parentId!)?.name;
+    assertEquals(trace.spans.get(trace.rootSpanId)!.name, "page:load");
+    assertEquals(parentOf("websocket /api/rpc"), "page:load");
+    assertEquals(parentOf("GET /api/rpc"), "websocket /api/rpc");
+    assertEquals(parentOf("rpc:rows"), "websocket /api/rpc");
+    assertEquals(parentOf("db.query"), "rpc:rows");
+    const running = find("rpc:rows")(trace)!;
+    assertEquals(running.attributes["app.open"], true);
+    assertEquals(
+      find("GET /api/rpc")(trace)!.traceId === socket.traceId,
+      false,
+    );
+    // The running subscription doesn't count.
+    const load = trace.spans.get(trace.rootSpanId)!;
+    assertEquals(trace.endTime, load.endTime);
+    // Nothing is left over as a trace of its own.
+    const names = app.tracer.getTraces().map(({ spans, rootSpanId }) =>
+      spans.get(rootSpanId)!.name
+    );
+    assertEquals(names, ["page:load"]);
+    const upgrade = find("GET /api/rpc")(trace)!;
+    assertEquals(app.tracer.getTrace(upgrade.traceId)?.id, trace.id);
   },
 );
 

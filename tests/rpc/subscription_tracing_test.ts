@@ -243,6 +243,19 @@ Deno.test("A running subscription shows its input's shape, messages, bytes and t
   assertEquals(ended!.attributes["app.rpc.end"], "completed");
 });
 
+Deno.test("While a subscription runs, its upgrade belongs to the caller's trace, and either id finds it", async () => {
+  await using server = await startTraced();
+  await using client = await connect(server);
+  follow(client, "values");
+  await until(() => server.running("values", CALLER) !== undefined);
+  await until(() => server.records.length === 1);
+  const [upgrade] = rootsOf(server.records, "GET /api/rpc");
+  const trace = server.tracer.getTrace(upgrade!.traceId)!;
+  const names = trace.spans.values().map(({ name }) => name);
+  assertEquals([...names].sort(), ["GET /api/rpc", "rpc:values"]);
+  assertEquals(server.tracer.getTraces().map(({ id }) => id), [trace.id]);
+});
+
 Deno.test("The shape of an input is bounded, and has no key that may be data", async () => {
   const shapes: [input: unknown, shape: string | undefined][] = [
     [undefined, undefined],

@@ -272,8 +272,16 @@ Deno.test("Calls of a batch that reach no procedure have the reason in their tra
   );
 });
 
+<<<<<<< HEAD
 Deno.test("A subscription is a child of the request that opened its socket, also while it runs", async () => {
+=======
+Deno.test("A subscription belongs to the trace of the request that opened its socket, also while it runs", async () => {
+>>>>>>> 7985112 (Apply the links of records that are still running)
   await using server = await startTraced();
+  const records: TraceData[] = [];
+  server.tracer.subscribe((event) => {
+    if (event.type === "trace:end") records.push(event.trace);
+  });
   await using client = await connect(server);
   client.send(subscribe("a", "stream", 2));
   client.send(subscribe("b", "limited"));
@@ -281,6 +289,7 @@ Deno.test("A subscription is a child of the request that opened its socket, also
   assert(messages.some(({ data }) => data === 1));
 
   // The request has ended, its subscription hasn't.
+<<<<<<< HEAD
   const request = await traceWith(server.tracer, "GET /api/rpc");
   const running = named(request, "rpc:stream");
   assertEquals(running.attributes["app.open"], true);
@@ -296,16 +305,42 @@ Deno.test("A subscription is a child of the request that opened its socket, also
   const span = named(trace!, "rpc:stream");
   assertEquals(span.id, running.id);
   assertEquals(span.parentId, request.rootSpanId);
+=======
+  await until(() => gate.open !== undefined);
+  const running = await traceWith(server.tracer, "rpc:stream");
+  const request = named(running, "GET /api/rpc");
+  assertEquals(running.rootSpanId, request.id);
+  assertEquals(named(running, "rpc:stream").attributes["app.open"], true);
+  assertEquals(named(running, "rpc:stream").parentId, request.id);
+  assertEquals(running.endTime, request.endTime);
+
+  gate.open!();
+  const roots = () =>
+    records.map(({ rootSpanId, spans }) => spans.get(rootSpanId)!.name);
+  await until(() => roots().includes("rpc:stream"));
+  // Each ends as a record of its own.
+  assertEquals(roots().sort(), ["GET /api/rpc", "rpc:limited", "rpc:stream"]);
+  const trace = await traceWith(server.tracer, "rpc:stream");
+  const span = named(trace, "rpc:stream");
+  assertEquals([trace.id, span.traceId], [request.traceId, request.traceId]);
+  assertEquals(span.parentId, request.id);
+>>>>>>> 7985112 (Apply the links of records that are still running)
   assertEquals([span.layer, span.status], ["rpc", "ok"]);
+  assertEquals(span.attributes["app.open"], undefined);
   assertEquals(span.attributes["rpc.method"], "stream");
   assertEquals(span.attributes["app.rpc.type"], "subscription");
   assertEquals(span.events[0]?.name, "rpc.validation");
   for (const name of ["step 0", "step 1"]) {
-    const step = named(trace!, name);
+    const step = named(trace, name);
     assertEquals(step.parentId, span.id);
     assert(step.startTime >= span.startTime && step.endTime <= span.endTime);
   }
+<<<<<<< HEAD
   assertEquals(named(trace!, "rpc:limited").parentId, request.rootSpanId);
+=======
+  assertEquals(named(trace, "rpc:limited").parentId, request.id);
+  assertEquals(server.tracer.getTraces().length, 1);
+>>>>>>> 7985112 (Apply the links of records that are still running)
 });
 
 Deno.test("A subscription's span fails like a call's, and ends with an unsubscribe", async () => {

@@ -56,6 +56,14 @@ export class TraceStore {
     else this.#dropPending(this.#pending.oldest!);
   }
 
+  /** Applies the links of a record that has started. It may run for long. */
+  start(record: TraceRecord): void {
+    const { links } = record;
+    if (links.length === 0) return;
+    const { id: traceId, root } = record;
+    this.#link(this.#groupFor(traceId), { traceId, spanId: root.id }, links);
+  }
+
   #dropPending(record: TraceRecord): void {
     this.#pending.delete(record);
     this.#pendingCount--;

@@ -131,7 +131,10 @@ export class TracerImpl implements Tracer {
       const span = toSpanData(trace.root, []);
       this.#subscribers.emit({ type: "trace:start", traceId: trace.id, span });
     }
-    if (trace.isContinued) this.#emitJoined(trace, false);
+    if (trace.isContinued) {
+      this.#store.start(trace);
+      this.#emitJoined(trace, false);
+    }
     return trace.root;
   }
 
