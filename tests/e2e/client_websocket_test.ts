@@ -287,6 +287,16 @@ testSocket(
     const subscription = await rootOf(app, "rpc:rows", 1);
     assertEquals(subscription.parentId, second!.id);
     assertEquals(subscription.attributes["app.websocket.close_code"], 4002);
+    // With the three upgrades and subscriptions, it is all one trace.
+    const [trace] = await until("one trace", () => {
+      const traces = app.tracer.getTraces();
+      const names = traces[0]!.spans.values().map(({ name }) => name).toArray();
+      const count = (name: string) =>
+        names.filter((other) => other === name).length;
+      return traces.length === 1 && count("websocket /api/rpc") === 3 &&
+        count("GET /api/rpc") === 3 && count("rpc:rows") === 3 && traces;
+    });
+    assertEquals(trace!.id, first.traceId);
   },
 );
 
