@@ -17,7 +17,7 @@ import { startKeyboard } from "./state/keyboard.ts";
 import { startLive } from "./state/live.ts";
 import { startRefreshing } from "./state/refresh.ts";
 import { startTheme } from "./state/theme.ts";
-import { addEntries, clearEntries, dataState } from "./state/traces.ts";
+import * as traces from "./state/traces.ts";
 import { startUrlSync } from "./state/url_sync.ts";
 
 async function readPageData(): Promise<void> {
@@ -28,21 +28,25 @@ async function readPageData(): Promise<void> {
     const encoding = block.dataset.encoding ?? "none";
     if (encoding === "none") {
       if (location.protocol.startsWith("http")) startLive();
-      else dataState.value = { kind: "ready" };
+      else traces.dataState.value = { kind: "ready" };
       draw();
       return;
     }
     const pieces = textParts(block);
     const { entries, complete } = await readDataBlock(encoding, pieces);
-    addEntries(entries);
+    traces.addEntries(entries);
     draw();
     // The list is painted first.
     await new Promise<void>(afterPaint);
     await complete();
-    dataState.value = { kind: "ready" };
+    // Pieces of one trace can be joined once their spans are there.
+    if (traces.entries.value.length < entries.length) {
+      traces.addEntries(entries);
+    }
+    traces.dataState.value = { kind: "ready" };
   } catch (error) {
-    clearEntries();
-    dataState.value = { kind: "broken", message: messageOf(error) };
+    traces.clearEntries();
+    traces.dataState.value = { kind: "broken", message: messageOf(error) };
     draw();
   }
 }

@@ -272,11 +272,7 @@ Deno.test("Calls of a batch that reach no procedure have the reason in their tra
   );
 });
 
-<<<<<<< HEAD
-Deno.test("A subscription is a child of the request that opened its socket, also while it runs", async () => {
-=======
 Deno.test("A subscription belongs to the trace of the request that opened its socket, also while it runs", async () => {
->>>>>>> 7985112 (Apply the links of records that are still running)
   await using server = await startTraced();
   const records: TraceData[] = [];
   server.tracer.subscribe((event) => {
@@ -289,23 +285,6 @@ Deno.test("A subscription belongs to the trace of the request that opened its so
   assert(messages.some(({ data }) => data === 1));
 
   // The request has ended, its subscription hasn't.
-<<<<<<< HEAD
-  const request = await traceWith(server.tracer, "GET /api/rpc");
-  const running = named(request, "rpc:stream");
-  assertEquals(running.attributes["app.open"], true);
-  await until(() => gate.open !== undefined);
-  gate.open!();
-  const isOpen = () =>
-    "app.open" in
-      named(server.tracer.getTrace(request.id)!, "rpc:stream").attributes;
-  await until(() => !isOpen());
-
-  const trace = server.tracer.getTrace(request.id);
-  assertEquals(trace!.rootSpanId, request.rootSpanId);
-  const span = named(trace!, "rpc:stream");
-  assertEquals(span.id, running.id);
-  assertEquals(span.parentId, request.rootSpanId);
-=======
   await until(() => gate.open !== undefined);
   const running = await traceWith(server.tracer, "rpc:stream");
   const request = named(running, "GET /api/rpc");
@@ -324,7 +303,6 @@ Deno.test("A subscription belongs to the trace of the request that opened its so
   const span = named(trace, "rpc:stream");
   assertEquals([trace.id, span.traceId], [request.traceId, request.traceId]);
   assertEquals(span.parentId, request.id);
->>>>>>> 7985112 (Apply the links of records that are still running)
   assertEquals([span.layer, span.status], ["rpc", "ok"]);
   assertEquals(span.attributes["app.open"], undefined);
   assertEquals(span.attributes["rpc.method"], "stream");
@@ -335,12 +313,8 @@ Deno.test("A subscription belongs to the trace of the request that opened its so
     assertEquals(step.parentId, span.id);
     assert(step.startTime >= span.startTime && step.endTime <= span.endTime);
   }
-<<<<<<< HEAD
-  assertEquals(named(trace!, "rpc:limited").parentId, request.rootSpanId);
-=======
   assertEquals(named(trace, "rpc:limited").parentId, request.id);
   assertEquals(server.tracer.getTraces().length, 1);
->>>>>>> 7985112 (Apply the links of records that are still running)
 });
 
 Deno.test("A subscription's span fails like a call's, and ends with an unsubscribe", async () => {

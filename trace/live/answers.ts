@@ -30,7 +30,7 @@ export function read(tracer: Tracer, request: Request): Response {
       ? errorResponse(404, "NOT_FOUND", "No trace with this id is kept")
       : Response.json(serializeTrace(trace), { headers: HEADERS });
   }
-  const filter = readTraceFilter(query);
+  const filter = readTraceFilter(query, tracer);
   if (typeof filter === "string") {
     return errorResponse(400, "BAD_REQUEST", filter);
   }
@@ -80,8 +80,13 @@ const DEFAULT_LIMIT = 100;
  *
  * @returns The filter, or the problem with the query.
  */
-function readTraceFilter(query: URLSearchParams): TraceFilter | string {
+function readTraceFilter(
+  query: URLSearchParams,
+  tracer: Tracer,
+): TraceFilter | string {
   const traceId = query.get("traceId");
+  // The id of a linked trace is another one than of the trace it joined.
+  const joinedId = traceId === null ? undefined : tracer.getTrace(traceId)?.id;
   const method = query.get("method")?.toUpperCase();
   const path = query.get("path");
   const status = query.get("status");
@@ -106,11 +111,11 @@ function readTraceFilter(query: URLSearchParams): TraceFilter | string {
   }
 
   function matches(
-    { metadata, duration, startTime, spans }: TraceData,
+    { id, metadata, duration, startTime, spans }: TraceData,
   ): boolean {
     const has = (test: (span: SpanData) => boolean) =>
       spans.values().some(test);
-    return (traceId === null || has((span) => span.traceId === traceId)) &&
+    return (traceId === null || id === joinedId) &&
       (isWanted(metadata) ||
         has((span) => isReceived(span) && isWanted(metadataOf(span)))) &&
       duration >= Number(minDuration) && startTime > Number(after) &&

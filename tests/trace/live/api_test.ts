@@ -380,3 +380,29 @@ Deno.test("POST over a real server stops reading an endless body", async () => {
   connection.close();
   await server.shutdown();
 });
+
+Deno.test("A linked trace's id returns the trace that it was joined to", async () => {
+  const { tracer } = createTestTracer();
+  const request = tracer.startTrace("GET /", "request");
+  request.end();
+  const page = "f".repeat(32);
+  const startTime = EPOCH;
+  tracer.mergeClientSpans(page, [{
+    id: "e".repeat(16),
+    parentId: null,
+    name: "page:load",
+    layer: "request",
+    status: "ok",
+    startTime,
+    endTime: startTime + 5,
+    attributes: {
+      "app.origin": "client",
+      "app.link": `00-${request.traceId}-${request.id}-01`,
+    },
+    events: [],
+  }]);
+  for (const id of [page, request.traceId]) {
+    const { body } = await api(tracer)(`?traceId=${id}`);
+    assertEquals(body.traces.map(({ id }: SerializedTrace) => id), [page]);
+  }
+});
