@@ -121,9 +121,10 @@ testFile(
   async ({ page }) => {
     const slow = page.locator(".badge", { hasText: "slow" });
     await slow.waitFor();
-    await waitForRows(page, ".badge[title^=Slower]", 1);
+    await waitForRows(page, ".badge[title*=slower]", 1);
     await slow.click();
     await waitForText(page, ".compare-header", "1.00 s");
+    await waitForText(page, ".compare-header", "slower than 96 % of 25");
     await waitForAddress(
       page,
       ({ compare, span }) => compare === HISTORY[20]!.id && span !== "",

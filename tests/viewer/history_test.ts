@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { SerializedTrace } from "../../trace/types.ts";
 import {
   MIN_HISTORY,
-  slowLimits,
+  routeHistories,
   spanHistory,
   timesOf,
 } from "../../viewer/model/history.ts";
@@ -30,27 +30,29 @@ Deno.test("percentileOf() returns the share that is shorter", () => {
   assertEquals(timesOf([]).percentileOf(1), 0);
 });
 
-Deno.test("slowLimits() needs enough other traces of the route", () => {
+Deno.test("routeHistories() needs enough traces of a route", () => {
   const few = Array.from({ length: MIN_HISTORY }, () => summarize(job(10)));
-  assertEquals(slowLimits(few), new Map());
+  assertEquals(routeHistories(few), new Map());
   const slow = summarize(job(100));
-  assertEquals(slowLimits([...few, slow]), new Map([["job", 20]]));
+  const history = routeHistories([...few, slow]).get("job")!;
+  assertEquals([history.limit, history.count], [20, MIN_HISTORY + 1]);
+  assertEquals(history.percentileOf(100), MIN_HISTORY / (MIN_HISTORY + 1));
   const others = summarize(job(1, "other"));
-  assertEquals(slowLimits([...few, slow, others]).size, 1);
+  assertEquals(routeHistories([...few, slow, others]).size, 1);
 });
 
-Deno.test("slowLimits() is at least the 95th percentile", () => {
+Deno.test("The limit of a slow trace is at least the 95th percentile", () => {
   // A tenth takes five times as long, so that isn't unusual.
   const entries = Array.from(
     { length: 100 },
     (_, i) => summarize(job(i % 10 === 0 ? 50 : 10)),
   );
-  assertEquals(slowLimits(entries).get("job"), 50);
+  assertEquals(routeHistories(entries).get("job")?.limit, 50);
 });
 
-Deno.test("slowLimits() leaves out traces that still run", () => {
+Deno.test("routeHistories() leaves out traces that still run", () => {
   const running = { ...summarize(job(10)), running: true };
-  assertEquals(slowLimits(Array(50).fill(running)), new Map());
+  assertEquals(routeHistories(Array(50).fill(running)), new Map());
 });
 
 Deno.test("spanHistory() collects spans by name and layer", () => {

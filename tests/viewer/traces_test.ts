@@ -136,6 +136,23 @@ testTraces("addEntries() joins the pieces of a trace from two files", () => {
   }
 });
 
+testTraces("addEntries() joins pieces whose spans come later", () => {
+  let isRead = false;
+  const pieces = ["a", "b"].map((name) => {
+    const entry = entryOf("t", span(name, 0, 10));
+    const load = () => {
+      if (isRead) return entry.load();
+      throw new TypeError("not read yet");
+    };
+    return { ...entry, load };
+  });
+  addEntries(pieces);
+  assertEquals(entries.value.length, 1);
+  isRead = true;
+  addEntries(pieces);
+  assertEquals(entries.value.map(({ spanCount }) => spanCount), [2]);
+});
+
 testTraces(
   "addEntries() makes one row of a page and the request it links to",
   () => {

@@ -16,6 +16,7 @@ import { cutText } from "../model/text.ts";
 import { wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
+import { placeText } from "../state/evidence.ts";
 import * as selection from "../state/selection.ts";
 import { momentText } from "../state/settings.ts";
 import {
@@ -80,6 +81,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
       <span class="side-facts">
         <Outcome entry={entry} />
         <span class="muted">{momentText(entry.startTime)}</span>
+        <span class="muted">{placeText(entry)}</span>
       </span>
     </Chip>
   );

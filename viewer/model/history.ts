@@ -44,14 +44,20 @@ export function timesOf(unordered: Iterable<number>): Times {
 /** The least number of other traces of a route for one to be slow. */
 export const MIN_HISTORY = 20;
 
+/** The durations of the traces of a route. */
+export interface RouteHistory extends Times {
+  /** The longest duration that isn't slow, in milliseconds. */
+  readonly limit: number;
+}
+
 /**
- * Returns the longest duration that isn't slow, by route. A slow trace takes
- * longer than 95 % of the route's traces, and than twice their median. Routes with
- * fewer than {@linkcode MIN_HISTORY} other traces have none.
+ * Returns the durations of each route with more than {@linkcode MIN_HISTORY}
+ * traces. A slow trace takes longer than 95 % of them, and than twice their
+ * median.
  */
-export function slowLimits(
+export function routeHistories(
   entries: readonly TraceEntry[],
-): Map<string, number> {
+): Map<string, RouteHistory> {
   const byRoute = new Map<string, number[]>();
   for (const entry of entries) {
     if (entry.pending || entry.running) continue;
@@ -60,17 +66,15 @@ export function slowLimits(
     if (durations === undefined) byRoute.set(key, [entry.duration]);
     else durations.push(entry.duration);
   }
-  const limits = new Map<string, number>();
+  const histories = new Map<string, RouteHistory>();
   for (const [key, list] of byRoute) {
     if (list.length <= MIN_HISTORY) continue;
-    const { durations } = timesOf(list);
-    const limit = Math.max(
-      percentile(durations, 95),
-      2 * percentile(durations, 50),
-    );
-    limits.set(key, limit);
+    const times = timesOf(list);
+    const p95 = percentile(times.durations, 95);
+    const median = percentile(times.durations, 50);
+    histories.set(key, { ...times, limit: Math.max(p95, 2 * median) });
   }
-  return limits;
+  return histories;
 }
 
 /** The spans of several traces with the same name and layer. */

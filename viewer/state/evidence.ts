@@ -7,8 +7,8 @@
 import { batch, effect, signal } from "@preact/signals";
 import { slowestRow } from "../model/compare.ts";
 import { routeKey } from "../model/filters.ts";
-import { formatDuration } from "../model/format.ts";
-import { slowLimits } from "../model/history.ts";
+import { formatCount, formatShare } from "../model/format.ts";
+import { routeHistories, type RouteHistory } from "../model/history.ts";
 import { type Run, runsByRoute } from "../model/listing.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { wantedCompare } from "./opened.ts";
@@ -19,7 +19,7 @@ import { entries } from "./traces.ts";
 /** The minimum time between two looks at all durations, in milliseconds. */
 const REST = 1_000;
 
-const limits = signal<ReadonlyMap<string, number>>(new Map());
+const histories = signal<ReadonlyMap<string, RouteHistory>>(new Map());
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -28,16 +28,27 @@ effect(() => {
   if (entries.value.length === 0) return;
   timer ??= setTimeout(() => {
     timer = undefined;
-    limits.value = slowLimits(entries.peek());
+    histories.value = routeHistories(entries.peek());
   }, REST);
 });
 
+/**
+ * Returns the place of a trace among those of its route, in words. `undefined`
+ * for a route with few traces.
+ */
+export function placeText(entry: TraceEntry): string | undefined {
+  const history = histories.value.get(routeKey(entry));
+  if (history === undefined || entry.running) return undefined;
+  const share = formatShare(history.percentileOf(entry.duration));
+  return `slower than ${share} of ${formatCount(history.count)}`;
+}
+
 /** Returns why a trace is slow. `undefined` if it isn't. */
 export function slowness(entry: TraceEntry): string | undefined {
-  const limit = limits.value.get(routeKey(entry));
+  const limit = histories.value.get(routeKey(entry))?.limit;
   if (limit === undefined || entry.duration <= limit) return undefined;
-  return "Slower than 95 % of this route and than twice its median, so above " +
-    `${formatDuration(limit)}. Compare it with the median`;
+  return `This trace is ${placeText(entry)} traces of its route, and than ` +
+    "twice their median. Compare it with the median";
 }
 
 /** Opens a trace at the span that threw. */
