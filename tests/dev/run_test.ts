@@ -239,6 +239,22 @@ Deno.test("dev --trace prints a request's tree, and its API returns the same tra
   assert(!child.stdout.includes("__app/traces/api"));
 });
 
+Deno.test("dev --trace names the trace in publicly cacheable responses too", async () => {
+  await using folder = await folderWith(`export default {
+    fetch: () =>
+      new Response("", {
+        headers: {
+          "content-type": "text/css",
+          "cache-control": "public, max-age=60",
+        },
+      }),
+  };`);
+  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  const { body, headers } = await fetch(await addressOf(child));
+  await body?.cancel();
+  assertMatch(headers.get("server-timing")!, /^trace;desc=00-[0-9a-f]{32}-/);
+});
+
 Deno.test("dev --trace installs its tracer for the entry", async () => {
   await using folder = await folderWith(`
     import { getTracer } from "${new URL("trace/mod.ts", ROOT)}";
