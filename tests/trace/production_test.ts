@@ -152,7 +152,8 @@ for (const flags of [[], ["--trace"]]) {
       viewer: 200,
       api: 200,
       ws: 101,
-      post: 202,
+      // The id is all zeros.
+      post: 400,
       wsClient: 101,
       otlp: 200,
     });

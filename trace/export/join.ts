@@ -266,17 +266,25 @@ function joinedSpan(node: Node): SpanData {
   };
 }
 
-/** Returns the times from the earliest start to the latest end. */
+/**
+ * Returns the times from the earliest start to the latest end. A server doesn't
+ * wait for the work of a browser, so only a browser's root counts that work.
+ */
 function timesOf(
   root: Node,
 ): Pick<SpanData, "startTime" | "endTime" | "duration"> {
   let { startTime: start, endTime: end } = root.span;
+  const counts = isClientSpan(root.span)
+    ? () => true
+    : (span: SpanData) => !isClientSpan(span);
   const todo = [...root.children];
   for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
     const { span, shift } = node;
     if (span.attributes[DETACHED] === true) continue;
-    start = Math.min(start, span.startTime + shift);
-    if (!isOpenSpan(span)) end = Math.max(end, span.endTime + shift);
+    if (counts(span)) {
+      start = Math.min(start, span.startTime + shift);
+      if (!isOpenSpan(span)) end = Math.max(end, span.endTime + shift);
+    }
     for (const child of node.children) todo.push(child);
   }
   const isRoot = start === root.span.startTime && end === root.span.endTime;
