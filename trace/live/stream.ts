@@ -13,6 +13,7 @@ import {
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
+import { TraceUpdates } from "./trace_updates.ts";
 
 /** Maximum traces that a client gets when it connects. */
 const MAX_INITIAL = 1_000;
@@ -60,9 +61,9 @@ export function openStream(
   const upgrader = createUpgrader<Client>({
     open(ws) {
       if (!ws.data.reads) return;
-      ws.send(initialMessage(tracer));
+      ws.send(initialMessage(tracer, updates));
       watchers.add(ws);
-      unsubscribe ??= tracer.subscribe(broadcast, [
+      unsubscribe ??= tracer.subscribe(receive, [
         "trace:start",
         "trace:end",
         "trace:discard",
@@ -87,16 +88,22 @@ export function openStream(
     },
   }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
 
-  function broadcast(event: TraceEvent): void {
-    const message = JSON.stringify(
-      "trace" in event
-        ? { ...event, trace: serializeTrace(event.trace) }
-        : event,
-    );
-    for (const ws of watchers) send(ws, message);
+  const updates = new TraceUpdates(tracer, (type, trace) => {
+    broadcast({ type, trace: serializeTrace(trace) });
+  });
+
+  function broadcast(message: unknown): void {
+    const text = JSON.stringify(message);
+    for (const ws of watchers) send(ws, text);
+  }
+
+  function receive(event: TraceEvent): void {
+    if ("trace" in event) updates.add(event.type, event.trace.id);
+    else broadcast(event);
   }
 
   function stopListening(): void {
+    updates.close();
     unsubscribe?.();
     unsubscribe = undefined;
   }
@@ -121,14 +128,15 @@ export function openStream(
   };
 }
 
-/** Returns the message with the newest traces, in order of their end. */
-function initialMessage(tracer: Tracer): string {
+/** Returns the message with the newest traces, the oldest of them first. */
+function initialMessage(tracer: Tracer, updates: TraceUpdates): string {
   const traces: string[] = [];
   let size = 0;
   for (const trace of tracer.getTraces().slice(-MAX_INITIAL).reverse()) {
     const json = JSON.stringify(serializeTrace(trace));
     if ((size += json.length) > MAX_INITIAL_SIZE) break;
     traces.push(json);
+    updates.note(trace);
   }
   return `{"type":"initial","traces":[${traces.reverse()}]}`;
 }

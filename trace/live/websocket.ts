@@ -62,7 +62,9 @@ export interface TraceWebSocket {
  * The server sends JSON: first `{ type: "initial", traces }`, then `{ type:
  * "trace:start", traceId, span }`, `{ type: "trace:end", trace }`, `{ type:
  * "trace:discard", traceId, rootSpanId }` and `{ type: "trace:update", trace }`
- * as they happen. A client that reads too slowly misses events, and gets `{
+ * as they happen. Each `trace` is the joined trace. A trace that changes again
+ * within 150 ms is sent once more after that. Running spans with changed
+ * attributes are sent at most once a second. A client that reads too slowly misses events, and gets `{
  * type: "dropped", count }`. A client with `?role=client`, such as a traced
  * page, gets none of these.
  *

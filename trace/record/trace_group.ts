@@ -207,7 +207,9 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
 
 /** Returns records in the order of their start, whenever they arrived. */
 function byStart(a: TraceRecord, b: TraceRecord): number {
-  return a.startTime - b.startTime || (a.root.id < b.root.id ? -1 : 1);
+  return a.startTime - b.startTime ||
+    Number(a.isContinued) - Number(b.isContinued) ||
+    (a.root.id < b.root.id ? -1 : 1);
 }
 
 function toData({ spans, ...trace }: SerializedTrace): TraceData {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import {
   createTraceWebSocket,
+  type Span,
   type TracerImpl,
   type TraceWebSocket,
   type TraceWebSocketOptions,
@@ -405,5 +406,79 @@ Deno.test("A client that doesn't read misses events, receives their number, and 
     assertGreater(missed, 0);
     assert(received > 0);
     assertEquals(received + missed, 2 * sent);
+  });
+});
+
+Deno.test("Changes of a page that follow each other are one message, with all of them", async () => {
+  await streaming(async ({ url, tracer }) => {
+    const client = new Client(url);
+    await client.next();
+    const traceId = "a".repeat(32);
+    for (let i = 0; i < 100; i++) {
+      tracer.startTrace(`GET /${i}`, "request", { traceId }).end();
+    }
+    const messages: Message[] = [];
+    const isWhole = () => messages.at(-1)?.trace?.spans.length === 100;
+    while (!isWhole()) messages.push(await client.next());
+    const counts = messages.filter(({ type }) => type !== "trace:start")
+      .map(({ type, trace }) => [type, trace.id, trace.spans.length]);
+    assertEquals(counts, [
+      ["trace:end", traceId, 1],
+      ["trace:update", traceId, 100],
+    ]);
+    await client.close();
+  });
+});
+
+Deno.test("A running span is sent with its page, and again when its attributes change", async () => {
+  await streaming(async ({ url, tracer }) => {
+    const page = tracer.startTrace("GET /");
+    page.end();
+    const client = new Client(url);
+    await client.next();
+    const open = page.continuation()("rpc:news", "rpc") as Span;
+    const update = async () => {
+      const { trace } = await client.next();
+      return [trace.id, trace.spans[1].attributes];
+    };
+    assertEquals((await client.next()).type, "trace:start");
+    assertEquals(await update(), [page.traceId, { "app.open": true }]);
+    open.setAttribute("messages", 7);
+    assertEquals(await update(), [
+      page.traceId,
+      { messages: 7, "app.open": true },
+    ]);
+    open.end();
+    const end = await client.next();
+    assertEquals(end.trace.spans[1].attributes, { messages: 7 });
+    await client.close();
+  });
+});
+
+Deno.test("A linked trace is sent as part of the trace that links to it", async () => {
+  await streaming(async ({ url, tracer }) => {
+    const client = new Client(url);
+    await client.next();
+    const image = tracer.startTrace("GET /image");
+    image.end();
+    await client.next();
+    assertEquals((await client.next()).trace.id, image.traceId);
+    const traceId = "a".repeat(32);
+    const span = {
+      id: "00f067aa0ba902b7",
+      parentId: null,
+      name: "img",
+      startTime: EPOCH,
+      endTime: EPOCH,
+      attributes: { "app.link": `00-${image.traceId}-${image.id}-01` },
+    };
+    client.send({ type: "client:spans", traceId, spans: [span] });
+    const { type, trace } = await client.next();
+    assertEquals([type, trace.id, trace.spans.length], [
+      "trace:update",
+      traceId,
+      2,
+    ]);
+    await client.close();
   });
 });
