@@ -30,14 +30,15 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   /** The trace ids that lead to this group. */
   readonly ids: string[] = [];
   /** The links to spans that may still arrive. */
-  readonly claims: string[] = [];
+  claims: string[] | undefined;
   /** Whether parts of this trace may arrive later. */
   isShared = false;
   readonly #records: TraceRecord[] = [];
-  readonly #spans = new Map<string, SpanData>();
-  readonly #events = new Map<string, SpanEvent[]>();
+  // Most groups have only a record.
+  #spans: Map<string, SpanData> | undefined;
+  #events: Map<string, SpanEvent[]> | undefined;
   /** The ids of the first records' spans. */
-  readonly #recordedIds = new Set<string>();
+  #recordedIds: Set<string> | undefined;
   #indexedRecords = 0;
   #maxSpans: number;
   #spanCount = 0;
@@ -53,17 +54,17 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
 
   /** Whether it has more parts than one record. */
   get isJoined(): boolean {
-    return this.#records.length > 1 || this.#spans.size > 0;
+    return this.#records.length > 1 || this.#spans !== undefined;
   }
 
   /** Whether a span belongs to the ended ones. */
   has(spanId: string): boolean {
-    return this.#spans.has(spanId) || this.#isRecorded(spanId);
+    return this.#spans?.has(spanId) || this.#isRecorded(spanId);
   }
 
   /** Whether a span is here and has no known parent. */
   isTop(spanId: string): boolean {
-    const span = this.#spans.get(spanId);
+    const span = this.#spans?.get(spanId);
     const parentId = span === undefined
       ? this.#records.find(({ root }) => root.id === spanId)?.remoteParentId
       : span.parentId;
@@ -72,12 +73,13 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
 
   #isRecorded(spanId: string): boolean {
     const records = this.#records;
+    const ids = this.#recordedIds ??= new Set();
     for (; this.#indexedRecords < records.length; this.#indexedRecords++) {
       for (const { id } of records[this.#indexedRecords]!.spans) {
-        this.#recordedIds.add(id);
+        ids.add(id);
       }
     }
-    return this.#recordedIds.has(spanId);
+    return ids.has(spanId);
   }
 
   /** Adds a record that has ended, as far as it fits. */
@@ -110,7 +112,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
    */
   addSpan(span: SpanData): boolean {
     const { id } = span;
-    const known = this.#spans.get(id);
+    const known = this.#spans?.get(id);
     const isKnown = known === undefined
       ? this.#isRecorded(id)
       : !replaces(span, known);
@@ -123,6 +125,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
       this.#droppedSpans++;
       return false;
     }
+    this.#spans ??= new Map();
     this.#spans.set(id, span);
     this.#size += size;
     if (known === undefined) this.#spanCount++;
@@ -131,13 +134,14 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
 
   /** Adds an event to a span. Returns whether it fits. */
   addEvent(spanId: string, event: SpanEvent): boolean {
-    const events = this.#events.get(spanId) ?? [];
+    const events = this.#events?.get(spanId) ?? [];
     const size = sizeOfEvent(event);
     // Otherwise, early events could leave no room for spans.
     const hasRoom = this.#size + size <= this.#capacity / 2;
     if (events.length >= MAX_EVENTS || !hasRoom) return false;
     this.#data = undefined;
     this.#size += size;
+    this.#events ??= new Map();
     this.#events.set(spanId, [...events, event]);
     return true;
   }
@@ -150,12 +154,12 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
       this.#droppedSpans -= record.droppedSpans;
       this.addRecord(record);
     }
-    for (const span of other.#spans.values()) this.addSpan(span);
-    for (const [id, events] of other.#events) {
+    for (const span of other.#spans?.values() ?? []) this.addSpan(span);
+    for (const [id, events] of other.#events ?? []) {
       for (const event of events) this.addEvent(id, event);
     }
     this.ids.push(...other.ids);
-    this.claims.push(...other.claims);
+    for (const claim of other.claims ?? []) (this.claims ??= []).push(claim);
   }
 
   /** Returns the joined trace with the parts of it that are running. */
@@ -167,8 +171,8 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   #join(running: readonly TraceRecord[]): TraceData | undefined {
     const records = [...this.#records, ...running];
     const [first] = records;
-    const isOne = records.length === 1 && this.#spans.size === 0 &&
-      this.#events.size === 0 &&
+    const isOne = records.length === 1 && this.#spans === undefined &&
+      this.#events === undefined &&
       this.#droppedSpans === (running.length > 0 ? 0 : first!.droppedSpans);
     if (isOne) return toTraceData(first!);
     let droppedSpans = this.#droppedSpans;
@@ -181,7 +185,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
       ...records.sort(byStart).flatMap((record) => [
         ...toTraceData(record).spans.values(),
       ]),
-      ...this.#spans.values(),
+      ...this.#spans?.values() ?? [],
     ];
     if (spans.length === 0) return undefined;
     if (spans.length > maxSpans) {
@@ -192,7 +196,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   }
 
   readonly #withEvents = (span: SpanData): SpanData => {
-    const added = this.#events.get(span.id);
+    const added = this.#events?.get(span.id);
     if (added === undefined) return span;
     const events = [...span.events, ...added];
     const kept = events.slice(0, MAX_EVENTS).sort((a, b) => a.time - b.time);

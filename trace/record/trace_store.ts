@@ -77,11 +77,13 @@ export class TraceStore {
       record = this.#pending.oldest
     ) {
       this.#dropPending(record);
-      const { id, root } = record;
-      const group = this.#groupFor(id);
+      const group = this.#groupFor(record.id);
       group.addRecord(record);
       if (record.isContinued) this.#share(group);
-      this.#link(group, { traceId: id, spanId: root.id }, record.links);
+      const { links } = record;
+      if (links.length === 0 && this.#claims.size === 0) continue;
+      const { traceId, id: spanId } = record.root;
+      this.#link(group, { traceId, spanId }, links);
     }
     this.#hasContinued = false;
     while (this.#groupCount > this.#maxTraces) this.#evict();
@@ -115,7 +117,7 @@ export class TraceStore {
     const group = this.#groups.oldest!;
     this.#remove(group);
     for (const id of group.ids) this.#byId.delete(id);
-    for (const claim of group.claims) this.#claims.delete(claim);
+    for (const claim of group.claims ?? []) this.#claims.delete(claim);
   }
 
   #remove(group: TraceGroup): void {
@@ -136,7 +138,7 @@ export class TraceStore {
       if (this.#claims.has(key)) continue;
       this.#share(group);
       this.#claims.set(key, group);
-      group.claims.push(key);
+      (group.claims ??= []).push(key);
       this.#merge(group, link);
     }
     const claimant = this.#claims.get(keyOf(span));
@@ -153,7 +155,7 @@ export class TraceStore {
     group.absorb(target);
     this.#share(group);
     for (const id of target.ids) this.#byId.set(id, group);
-    for (const claim of target.claims) this.#claims.set(claim, group);
+    for (const claim of target.claims ?? []) this.#claims.set(claim, group);
     this.#groups.use(group);
   }
 
