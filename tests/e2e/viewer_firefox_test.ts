@@ -2,20 +2,11 @@ import { generateViewerHTML } from "@quartet/kit/trace";
 import { assertEquals } from "@std/assert";
 import { headers } from "../../trace/http/viewer_page.ts";
 import { until } from "./client_page.ts";
-
-const FIREFOX = "firefox-esr";
-
-const isInstalled = (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
-  try {
-    return Deno.statSync(`${folder}/${FIREFOX}`).isFile;
-  } catch {
-    return false;
-  }
-});
+import { hasFirefox, openFirefox } from "./firefox.ts";
 
 Deno.test({
   name: "Firefox reports nothing against the policy of the viewer",
-  ignore: !isInstalled,
+  ignore: !hasFirefox,
   async fn() {
     const page = await generateViewerHTML();
     const policy = `${headers["content-security-policy"]}; report-uri /report`;
@@ -35,24 +26,12 @@ Deno.test({
           : new Response(null, { status: 404 });
       },
     );
-    const profile = await Deno.makeTempDir();
-    await using firefox = new Deno.Command(FIREFOX, {
-      args: [
-        ...["--headless", "--no-remote", "--profile", profile],
-        `http://127.0.0.1:${server.addr.port}/`,
-      ],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    try {
-      await until("the page in Firefox", () => isLive);
-      // Firefox looks for an icon after the page has loaded.
-      await new Promise((resolve) => setTimeout(resolve, 2000));
-      assertEquals(reports, []);
-    } finally {
-      firefox.kill();
-      await firefox.status;
-      await Deno.remove(profile, { recursive: true });
-    }
+    await using _firefox = await openFirefox(
+      `http://127.0.0.1:${server.addr.port}/`,
+    );
+    await until("the page in Firefox", () => isLive);
+    // Firefox looks for an icon after the page has loaded.
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    assertEquals(reports, []);
   },
 });

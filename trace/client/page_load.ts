@@ -26,7 +26,9 @@ export function findPageTrace(): (string | undefined)[] {
       (globalThis as { __APP_TRACE_ID__?: string }).__APP_TRACE_ID__ ??
       linkOf(timing);
   const [, id, span] = /(?:^|-)([\da-f]{32})(-.{19})?$/.exec(`${text}`) ?? [];
-  return isCached(timing) ? [] : [id, span && text];
+  // Firefox knows the sizes later. There, a page from a cache has no request.
+  const isKnown = timing.decodedBodySize || !timing.requestStart;
+  return isKnown && isCached(timing) ? [] : [id, span && text];
 }
 
 /**
