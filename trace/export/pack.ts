@@ -84,7 +84,7 @@ function writePayload(
       repeats,
       running,
     } = indexTrace(trace);
-    const findings = { action, linkedIds, requests, repeats, running };
+    const facts = { action, linkedIds, requests, repeats, running };
     const time = packTime(trace, last);
     last = trace.startTime;
     const nameNumber = tables.strings.add(name);
@@ -96,7 +96,7 @@ function writePayload(
       errorCount,
       layers,
       metadata,
-      findings,
+      facts,
     ];
   });
   const packed = traces.map((trace) => packSpans(trace, tables));

@@ -9,7 +9,7 @@
  *  strings   every distinct name and value             ┘ refer to them by number
  *  heads     trace id, root span id, trace id, …
  *  index     a row a trace: time, name, spans, errors, layers, metadata,
- *            findings; files without the last are valid
+ *            facts; files without the last are valid
  *  ids       a line a trace ┐
  *  times     a line a trace ├ a trace is decoded from its three lines
  *  spans     a line a trace ┘ when somebody asks for it

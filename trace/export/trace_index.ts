@@ -6,10 +6,10 @@ import type {
 } from "../types.ts";
 import { LAYERS } from "../layers.ts";
 import { selfTimes } from "./self_time.ts";
-import { findingsOf, type TraceFindings } from "./trace_findings.ts";
+import { factsOf, type TraceFacts } from "./trace_facts.ts";
 
 /** The row of a trace in a list, without its spans. */
-export interface TraceIndexEntry extends TraceFindings {
+export interface TraceIndexEntry extends TraceFacts {
   /** The trace id. */
   readonly id: string;
   /** The span around the whole operation. */
@@ -85,7 +85,7 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
     errorCount: spans.filter(({ status }) => status !== "ok").length,
     ...requestOf(metadata),
     layers: layerTimes(spans),
-    ...findingsOf(trace),
+    ...factsOf(trace),
   };
 }
 

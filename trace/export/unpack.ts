@@ -21,7 +21,7 @@ import {
 } from "./packed_format.ts";
 import { unpackSpans } from "./packed_spans.ts";
 import { readMetadata } from "./semantics.ts";
-import { readFindings } from "./trace_findings.ts";
+import { readFacts } from "./trace_facts.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded on demand. */
@@ -172,7 +172,7 @@ function readHead(lines: Lines): {
       errorCount: toCount(row[5]),
       ...requestOf(readMetadata(row[7])!),
       layers: toLayers(row[6]),
-      ...readFindings(row[8]),
+      ...readFacts(row[8]),
     };
   });
 

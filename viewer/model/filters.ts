@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RequestSummary } from "../../trace/export/trace_findings.ts";
+import type { RequestSummary } from "../../trace/export/trace_facts.ts";
 import type { Layer } from "../../trace/types.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 

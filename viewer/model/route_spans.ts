@@ -6,7 +6,7 @@
 
 import { methodOf } from "../../trace/export/attributes.ts";
 import { metadataOf } from "../../trace/export/semantics.ts";
-import { pathWithProcedure } from "../../trace/export/trace_findings.ts";
+import { pathWithProcedure } from "../../trace/export/trace_facts.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { requestKey } from "./filters.ts";
 import type { SpanHistory, SpanTimes } from "./history.ts";

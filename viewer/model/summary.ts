@@ -13,7 +13,7 @@ import {
 import {
   pathWithProcedure,
   type RequestSummary,
-} from "../../trace/export/trace_findings.ts";
+} from "../../trace/export/trace_facts.ts";
 import type { Layer, SerializedTrace } from "../../trace/types.ts";
 
 /** A layer and its self time, in milliseconds. */

@@ -1,9 +1,11 @@
+import { afterPaint } from "../dom.ts";
+
 /** The duration of a slice of work, in milliseconds. */
 const SLICE = 6;
 
 /**
- * Reads traces in slices, so that the page stays responsive. A damaged trace is
- * left out; opening it shows the error.
+ * Reads traces in slices after the next frame, so that the page stays
+ * responsive. A damaged trace is left out; opening it shows the error.
  *
  * @param read Called with each item.
  * @param done Called after the last one.
@@ -15,7 +17,9 @@ export function readInSlices<Item>(
   done: () => void,
 ): () => void {
   let at = 0;
+  let isCancelled = false;
   const slice = () => {
+    if (isCancelled) return;
     const begin = performance.now();
     while (at < items.length && performance.now() - begin < SLICE) {
       try {
@@ -25,9 +29,11 @@ export function readInSlices<Item>(
       }
       at++;
     }
-    if (at < items.length) timer = setTimeout(slice);
+    if (at < items.length) setTimeout(slice);
     else done();
   };
-  let timer = setTimeout(slice);
-  return () => clearTimeout(timer);
+  afterPaint(slice);
+  return () => {
+    isCancelled = true;
+  };
 }

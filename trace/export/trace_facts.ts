@@ -34,7 +34,7 @@ export interface RequestSummary {
 }
 
 /** Facts about a trace. In the common case, all are absent. */
-export interface TraceFindings {
+export interface TraceFacts {
   /** The user's action, such as `load` or `click`. Absent on servers. */
   readonly action?: string;
   /** The trace ids of linked traces that were joined to it. */
@@ -51,7 +51,7 @@ export interface TraceFindings {
 export const MIN_REPEATS = 5;
 
 /** Returns the facts about a trace. */
-export function findingsOf(trace: SerializedTrace): TraceFindings {
+export function factsOf(trace: SerializedTrace): TraceFacts {
   const { spans } = trace;
   const root = spans.find(({ id }) => id === trace.rootSpanId);
   const action = root && isClientSpan(root)
@@ -161,7 +161,7 @@ function isFailed({ status, attributes }: SpanData): boolean {
 }
 
 /** Reads facts from parsed JSON. Invalid ones are left out. */
-export function readFindings(value: unknown): TraceFindings {
+export function readFacts(value: unknown): TraceFacts {
   const { action, linkedIds, requests, repeats, running } = Object(value);
   return {
     ...(typeof action === "string" && { action }),

@@ -1,9 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
-import {
-  findingsOf,
-  readFindings,
-} from "../../../trace/export/trace_findings.ts";
+import { factsOf, readFacts } from "../../../trace/export/trace_facts.ts";
 import type { SerializedTrace, SpanData } from "../../../trace/types.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -62,13 +59,13 @@ function traceOf(...spans: SpanData[]): SerializedTrace {
   };
 }
 
-Deno.test("findingsOf() returns nothing for a lone request", () => {
+Deno.test("factsOf() returns nothing for a lone request", () => {
   const root = request("/", 200);
   const query = span({ parentId: root.id, layer: "database" });
-  assertEquals(findingsOf(traceOf(root, query)), {});
+  assertEquals(factsOf(traceOf(root, query)), {});
 });
 
-Deno.test("findingsOf() summarizes the requests below a page", () => {
+Deno.test("factsOf() summarizes the requests below a page", () => {
   const page = span({ attributes: { ...CLIENT, "app.action": "load" } });
   const own = request("/countries/fra", 200, {
     parentId: page.id,
@@ -92,7 +89,7 @@ Deno.test("findingsOf() summarizes the requests below a page", () => {
     attributes: { "url.full": "https://other.example/" },
   });
   const { "url.path": _, ...attributes } = sent.attributes;
-  const { action, requests } = findingsOf(
+  const { action, requests } = factsOf(
     traceOf(page, own, fetched, call, failed, image, { ...sent, attributes }),
   );
   assertEquals(action, "load");
@@ -108,7 +105,7 @@ Deno.test("findingsOf() summarizes the requests below a page", () => {
   );
 });
 
-Deno.test("findingsOf() counts the most frequent statement", () => {
+Deno.test("factsOf() counts the most frequent statement", () => {
   const root = request("/", 200);
   const query = (id: number) =>
     span({
@@ -117,41 +114,41 @@ Deno.test("findingsOf() counts the most frequent statement", () => {
       attributes: { "db.query.text": `SELECT * FROM country WHERE id = ${id}` },
     });
   const queries = Array.from({ length: 6 }, (_, i) => query(i));
-  assertEquals(findingsOf(traceOf(root, ...queries)), { repeats: 6 });
-  assertEquals(findingsOf(traceOf(root, ...queries.slice(2))), {});
+  assertEquals(factsOf(traceOf(root, ...queries)), { repeats: 6 });
+  assertEquals(factsOf(traceOf(root, ...queries.slice(2))), {});
 });
 
-Deno.test("findingsOf() returns linked traces and running spans", () => {
+Deno.test("factsOf() returns linked traces and running spans", () => {
   const linked = "0af7651916cd43dd8448eb211c80319c";
   const root = span({
     attributes: { "app.link": `00-${linked}-00f067aa0ba902b7-01` },
   });
   const running = span({ traceId: "b", attributes: { "app.open": true } });
-  assertEquals(findingsOf(traceOf(root, running)), {
+  assertEquals(factsOf(traceOf(root, running)), {
     linkedIds: [linked, "b"],
     running: 1,
   });
 });
 
-Deno.test("findingsOf() ends at a cycle of parents", () => {
+Deno.test("factsOf() ends at a cycle of parents", () => {
   const [a, b] = [span({}), span({})];
   const trace = traceOf(
     { ...a, parentId: b.id, status: "error" },
     { ...b, parentId: a.id },
     request("/", 200),
   );
-  assertEquals(findingsOf(trace).requests?.[0]?.failed, false);
+  assertEquals(factsOf(trace).requests?.[0]?.failed, false);
 });
 
-Deno.test("Packed traces keep their findings", async () => {
+Deno.test("Packed traces keep their facts", async () => {
   const page = span({ attributes: { ...CLIENT, "app.action": "click" } });
   const trace = traceOf(page, request("/a", 500, { parentId: page.id }));
   const { index } = await unpackTraces(await packTraces([trace]));
   assertEquals(index[0]!.action, "click");
-  assertEquals(index[0]!.requests, findingsOf(trace).requests);
+  assertEquals(index[0]!.requests, factsOf(trace).requests);
 });
 
-Deno.test("readFindings() leaves out what isn't a finding", () => {
+Deno.test("readFacts() leaves out what isn't a fact", () => {
   for (
     const value of [
       undefined,
@@ -161,5 +158,5 @@ Deno.test("readFindings() leaves out what isn't a finding", () => {
       { action: 1, linkedIds: [2], requests: [{}], repeats: "3", running: 0.5 },
       { requests: [{ method: "GET", path: "/", route: "", statusCode: 200 }] },
     ]
-  ) assertEquals(readFindings(value), {});
+  ) assertEquals(readFacts(value), {});
 });
