@@ -104,7 +104,7 @@ testJoined(
     const legend = page.getByRole("group", { name: "Layers" });
     await legend.getByRole("button", { name: /^rpc/ }).click();
     await waitForText(page, ".zoom-foot", "83 spans");
-    await page.getByRole("button", { name: "3 errors" }).click();
+    await page.locator(".findings").getByText("3 errors").click();
     await waitForText(page, "#details h3", "rpc:stock.level");
     await waitForText(page, "#details", "RangeError: The level of product 14");
     await waitForText(page, "#waterfall .selected .label", "rpc:stock.level");

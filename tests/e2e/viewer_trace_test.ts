@@ -283,7 +283,7 @@ testViewer(
     await ask(atlas, ...Array(12).fill("/countries/fra"), "/countries/deu");
     await waitForCount(page, "13 traces");
     await openTrace(page, "/countries/fra");
-    await page.keyboard.press("g");
+    await page.locator("#waterfall [data-row] .label").first().click();
     const history = page.getByRole("region", { name: "History" });
     await history.getByText(
       /^(Slower than \d.* % of|Faster than all) 11 runs on this route$/,
