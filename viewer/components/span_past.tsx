@@ -8,7 +8,7 @@ import { Section } from "./controls.tsx";
 const HEIGHT = 22;
 const BAR = 5;
 
-/** A span's duration among those of the route's other traces. */
+/** Compares a span with its runs in other traces of the route. */
 export function SpanPast({ span }: { span: SpanData }) {
   const times = historyOf(span);
   const past = times && pastOf(span.duration, times);

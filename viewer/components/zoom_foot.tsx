@@ -5,7 +5,7 @@ import { spansInRange } from "../state/rows.ts";
 import { bounds, extent, origin, range, zoom, zoomTo } from "../state/zoom.ts";
 import { Chip, Icon } from "./controls.tsx";
 
-/** What the zoom shows, and the way back or further out. */
+/** The number of spans in the zoomed range, and buttons to zoom out. */
 export function ZoomFoot({ tree }: { tree: TraceTree }) {
   const inRange = spansInRange.value;
   const isMore = !isWithin(extent.value, bounds.value);

@@ -12,7 +12,7 @@ import {
 import { isDetached, numberOf, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
-/** The share of the total from which an error matters. */
+/** An error matters if it is a larger share of the total. */
 const LEAST_SHARE = 0.01;
 
 /** A process whose spans were moved into their caller. */

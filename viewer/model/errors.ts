@@ -1,5 +1,5 @@
 /**
- * The failed spans of a trace, in the order in which a reader needs them.
+ * The failed spans of a trace, causes first.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { exceptionOf } from "../../trace/export/attributes.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /**
- * Returns the indices of the failed spans. Those that threw come first, in order
- * of time. A span above that only passed the error on comes after them.
+ * Returns the indices of the failed spans, in order of time. Spans that threw
+ * come first. A span that only passed the error on comes after them.
  */
 export function failedSpans({ nodes }: TraceTree): number[] {
   const failed = nodes.filter(({ span }) => isFailed(span));

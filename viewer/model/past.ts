@@ -1,5 +1,5 @@
 /**
- * A span's duration among those of its earlier runs.
+ * Compares a span with its earlier runs.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export interface Past {
 }
 
 /**
- * Compares a duration with those of earlier runs.
+ * Compares a duration with earlier durations.
  *
  * @returns `undefined` if they are too few.
  */
