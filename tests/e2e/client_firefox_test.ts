@@ -1,7 +1,7 @@
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { ROOT } from "../helpers.ts";
-import { bundle, startClientApp, until } from "./client_page.ts";
+import { bundle, sentSpan, startClientApp, until } from "./client_page.ts";
 import { hasFirefox, openFirefox } from "./firefox.ts";
 
 const PAGE = `
@@ -69,5 +69,46 @@ Deno.test({
     } finally {
       await rpc.close!();
     }
+  },
+});
+
+Deno.test({
+  name: "A page in Firefox is one trace with its resources and requests",
+  ignore: !hasFirefox,
+  async fn() {
+    await using app = await startClientApp({
+      head: `<link rel="stylesheet" href="/style.css">
+        <script>addEventListener("load", async () => {
+          await (await fetch("/echo")).text();
+          const xhr = new XMLHttpRequest();
+          xhr.open("PUT", "/echo");
+          xhr.send();
+        })</script>`,
+      routes: [{
+        path: "/style.css",
+        handler: () =>
+          new Response("p { color: red }", {
+            headers: { "content-type": "text/css" },
+          }),
+      }],
+    });
+    await using _firefox = await openFirefox(app.url);
+    const page = await sentSpan(app, "page:load");
+    const trace = app.tracer.getTrace(page.traceId)!;
+    const parentOf = (name: string) => {
+      const span = trace.spans.values().find((span) => span.name === name);
+      assert(span !== undefined, `${name} is part of the trace`);
+      return trace.spans.get(span.parentId ?? "")?.name;
+    };
+    assertEquals(parentOf("page:load"), undefined);
+    assertEquals(parentOf("GET /"), "page:load");
+    assertEquals(parentOf("GET /style.css"), "link /style.css");
+    assertEquals(parentOf("GET /script.js"), "script /script.js");
+    assertEquals(parentOf("GET /echo"), "fetch GET /echo");
+    assertEquals(parentOf("PUT /echo"), "xhr PUT /echo");
+    assertEquals(typeof page.attributes["app.vital.ttfb"], "number");
+    // Firefox doesn't measure it.
+    assertEquals(page.attributes["app.vital.cls"], undefined);
+    assertEquals(app.tracer.getTraces().length, 1);
   },
 });

@@ -347,6 +347,50 @@ testPage("closing a page ends its roots", async (app, view) => {
   }],
 });
 
+testPage("a failing fetch is part of its interaction", async (app, view) => {
+  await view.page.route("**/fails", (route) => route.abort());
+  await run(view, fetchOn("click", "/fails"));
+  await view.page.click("#save");
+  const root = await sentSpan(app, 'click button "Save all"');
+  const request = await sentSpan(app, "fetch GET /fails");
+  assertEquals([request.parentId, request.traceId], [root.id, root.traceId]);
+  assertEquals(request.status, "error");
+  assertEquals(request.attributes["error.type"], "TypeError");
+});
+
+testPage(
+  "a page that the browser has kept begins a navigation",
+  async (app, view) => {
+    await run(
+      view,
+      `dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+     dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+     await fetch("/echo");`,
+    );
+    const root = await sentSpan(app, "navigation /");
+    assertEquals(childrenOf(app, root), ["fetch GET /echo"]);
+  },
+);
+
+testPage("two tabs have traces of their own", async (app, view) => {
+  await using other = await browser.newPage();
+  await other.page.goto(app.url);
+  await Promise.all([view, other].map(async (tab) => {
+    await run(tab, fetchOn("click"));
+    await tab.page.click("#save");
+  }));
+  const roots = await until("two clicks", () => {
+    const found = app.sent.filter(({ name, attributes }) =>
+      name.startsWith("click") && !attributes["app.open"]
+    );
+    return found.length === 2 && found;
+  });
+  assertEquals(new Set(roots.map(({ traceId }) => traceId)).size, 2);
+  for (const root of roots) {
+    assertEquals(childrenOf(app, root), ["fetch GET /echo"]);
+  }
+});
+
 testPage(
   "a page without tracing on the server sends nothing",
   async (app, view) => {

@@ -17,10 +17,13 @@ export function linkOf({ serverTiming }: ResourceTiming): string | undefined {
 
 /**
  * Whether a response came from a cache. It would name the trace of an earlier
- * request. Other origins may hide it.
+ * request. Other origins hide both sizes, and so does Firefox while a document
+ * arrives.
  */
-export function isCached(entry: ResourceTiming): unknown {
-  return entry.transferSize === 0 && (entry.decodedBodySize || linkOf(entry));
+export function isCached(
+  { decodedBodySize, transferSize }: ResourceTiming,
+): boolean {
+  return transferSize === 0 && decodedBodySize > 0;
 }
 
 /**
