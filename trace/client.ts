@@ -1,10 +1,12 @@
 /**
- * Tracing in browsers. {@linkcode initClientTracing} joins the page's spans to the
- * server's traces: each `fetch` becomes the parent of the request that it causes.
- * Times are converted to the server's clock.
+ * Tracing in browsers. {@linkcode initClientTracing} records page loads,
+ * navigations and interactions. The requests that they cause are part of their
+ * trace, from the browser to the database. Times are converted to the server's
+ * clock.
  *
- * No configuration needed: the server sends the trace id of the page in the header
- * `Server-Timing`. If a proxy removes that header, put the id into
+ * No configuration needed: the server sends the `traceparent` of the page in the
+ * header `Server-Timing`. If a proxy removes that header, put it into
+ * `<meta name="traceparent" content="…">`. A trace id alone may be in
  * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. If the
  * server doesn't trace, nothing is sent and no error appears.
  *
@@ -34,8 +36,14 @@ export type { Attributes, AttributeValue, Layer } from "./types.ts";
 let current: ClientTracer | undefined;
 
 /**
- * Starts tracing in the page: patches `fetch`, records how the page is loaded,
- * and sends it all to the server. When it was started before, nothing happens.
+ * Starts tracing in the page: patches `fetch`, `XMLHttpRequest` and `WebSocket`,
+ * records what the user does, and sends it all to the server. Call it before the
+ * page's other code. When it was started before, nothing happens.
+ *
+ * The root of a trace is a page load, a navigation without a reload, or a click,
+ * a submitted form or a key that a request follows within a second. It ends when
+ * the page has been idle for a second, or after 30 seconds. The idle second isn't
+ * part of it. Labels of elements are recorded, but never what the user types.
  *
  * A request that already has a `traceparent` is left alone, and so is one to
  * another origin that is not listed. If the server redirects a request to

@@ -127,7 +127,7 @@ export function createSender(endpoint: string): Sender {
 
   /** Sends one message for each trace, until one can't be sent. */
   function send(transmit: (message: string) => unknown): void {
-    for (let first; first = next();) {
+    for (let first = next(); first; first = next()) {
       const spans: string[] = [];
       const [{ id }] = first;
       let size = 0;

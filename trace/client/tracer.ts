@@ -6,14 +6,7 @@ import { watchTimeline } from "./observe.ts";
 import { findPageTrace, recordPageLoad } from "./page_load.ts";
 import { createRequests } from "./requests.ts";
 import { recordResources } from "./resources.ts";
-import {
-  type ClientTrace,
-  createRoots,
-  createTrace,
-  openSpan,
-  type Root,
-  type Roots,
-} from "./roots.ts";
+import { createRoots, createTrace, openSpan, type Roots } from "./roots.ts";
 import { createSender, type Sender } from "./sender.ts";
 import type { ClientSpan, ClientSpanOptions } from "./span.ts";
 import { followUser } from "./user.ts";
