@@ -77,7 +77,7 @@ async function listen(
   const tries = port === undefined ? PORTS_TO_TRY : 1;
   const first = port ?? DEFAULT_PORT;
   for (let next = first; next < first + tries; next++) {
-    // That port is for the other process, even if it starts later.
+    // Leave this port to the other process, which may start later.
     if (port === undefined && String(next) === to?.port) continue;
     try {
       const options = { hostname: host, port: next, entry };

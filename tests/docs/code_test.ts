@@ -104,6 +104,9 @@ const OTHERS = [
   "npm",
   "npx",
   "openssl",
+  "opentelemetry-bootstrap",
+  "opentelemetry-instrument",
+  "pip",
   "redis-server",
 ];
 

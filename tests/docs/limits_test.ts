@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createApp, createUpgrader } from "@quartet/kit/app";
 import {
   createAuthPlugin,
@@ -16,6 +16,7 @@ import { createCache, createRevalidationHandler } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import {
   createCollector,
+  createOTLPReceiver,
   createTracer,
   createTracesAPIHandler,
 } from "@quartet/kit/trace";
@@ -133,6 +134,40 @@ Deno.test("RPC batches and messages have the documented maximum size", async () 
   const closed = new Promise((resolve) => socket.onclose = resolve);
   socket.close();
   await closed;
+});
+
+Deno.test("A service's request has the documented limits", async () => {
+  const receive = createOTLPReceiver(createTracer(), {
+    authorize: () => true,
+  });
+  const send = (body: string) =>
+    receive(
+      new Request("http://localhost/v1/traces", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      }),
+    );
+  const answerTo = async (body: string) => {
+    const response = await send(body);
+    await response.body?.cancel();
+    return response.status;
+  };
+  const size = figure("body of a service's spans");
+  for (const excess of [0, 1]) {
+    const body = `"${"x".repeat(size - 2 + excess)}"`;
+    assertEquals(await answerTo(body), excess ? 413 : 400);
+  }
+  const objects = figure("objects in a service's request");
+  const listOf = (empty: number) => `[${Array(empty).fill("{}").join(",")}]`;
+  const text = await (await send(listOf(objects - 1))).text();
+  assertMatch(text, /resourceSpans must be an array/);
+  assertMatch(await (await send(listOf(objects))).text(), /at most 500000/);
+  const spans = figure("spans or logs of a service's request");
+  const traces = `{"resourceSpans":[{"scopeSpans":[{"spans":${
+    listOf(spans + 1)
+  }}]}]}`;
+  assertMatch(await (await send(traces)).text(), /"rejectedSpans":"20001"/);
 });
 
 Deno.test("One public address can open the documented number of sockets", async () => {
