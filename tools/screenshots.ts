@@ -1,155 +1,139 @@
+/// <reference lib="dom" />
+
 /**
- * Takes the pictures of the viewer in `docs/`: Atlas is asked for some pages,
- * by a browser and by others, and the viewer looks on.
+ * Takes the pictures in `docs/images/`: someone uses Atlas and the apps of
+ * `tests/e2e/stories`, and someone else reads the traces.
  *
- * Run it with `deno run -A tools/screenshots.ts`; with a folder as argument it
- * takes pictures of all views there, in light and dark, to be looked at.
+ * Run it with `deno task screenshots`, or with the names of some pictures.
  *
  * @module
  */
 
-import { generateViewerHTML } from "@quartet/kit/trace";
-import { insertTraceData } from "../trace/export/html.ts";
-import { startBrowser } from "../tests/e2e/browser.ts";
-import type { Page, TestBrowser } from "../tests/e2e/browser.ts";
-import {
-  newViewerPage,
-  openTrace,
-  startAtlas,
-  type TracedAtlas,
-  waitForText,
-} from "../tests/e2e/viewer_page.ts";
-import { sampleTraces } from "../tests/viewer/sample_traces.ts";
+import { ROOT } from "../tests/helpers.ts";
+import { startBrowser, type TestBrowser } from "../tests/e2e/browser.ts";
+import { runStory, type Story } from "../tests/e2e/stories/story.ts";
+import { openTrace, waitForText } from "../tests/e2e/viewer_page.ts";
 
-const DOCS = new URL("../docs/", import.meta.url).pathname;
-const SIZE = { width: 1120, height: 600 };
-
-/** The two pictures of the README. */
-async function takeForDocs(browser: TestBrowser): Promise<void> {
-  await using atlas = startAtlas();
-  await using view = await newViewerPage(browser, SIZE);
-  const { page } = view;
-  await page.goto(atlas.viewer);
-  await waitForText(page, "#connection", "Live");
-  await makeTraffic(browser, atlas);
-  await page.screenshot({ path: `${DOCS}viewer-list.png` });
-
-  await page.locator("#search").fill("page:load");
-  await openTrace(page, "/countries/deu");
-  await page.locator("#search").fill("");
-  await page.locator("#trace-list").evaluate((list) => list.scrollTop = 0);
-  await page.locator("#search").blur();
-  await page.mouse.move(0, 0);
-  await page.screenshot({ path: `${DOCS}viewer-trace.png` });
+/** A picture of the viewer. */
+export interface Screenshot {
+  /** The name of its file in `docs/images/`. */
+  readonly name: string;
+  /** The size in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly colorScheme?: "light" | "dark";
+  /** The path of the app. Default: Atlas. */
+  readonly entry?: string;
+  /** Uses the app, and shows its traces. */
+  readonly show: (story: Story) => Promise<void>;
 }
 
-/** Uses Atlas as a few visitors would. */
-async function makeTraffic(
-  browser: TestBrowser,
-  atlas: TracedAtlas,
-): Promise<void> {
-  const ask = async (path: string, method = "GET") => {
-    const response = await fetch(atlas.url + path, { method });
-    await response.body?.cancel();
-  };
-  await using visitor = await newViewerPage(browser);
-  await visitor.page.goto(`${atlas.url}/countries/deu`);
-  for (const code of ["fra", "bel", "lux", "nowhere", "che", "aut"]) {
-    await ask(`/countries/${code}`);
-  }
-  for (const text of ["a", "an", "and"]) await ask(`/api/countries?q=${text}`);
-  await visitor.page.goto(atlas.url);
-  await visitor.page.locator("#q").fill("berlin");
-  await waitForText(visitor.page, "main p", "1 country");
-  for (const code of ["pol", "cze", "dnk", "nld"]) {
-    await ask(`/countries/${code}`);
-  }
-  await ask("/wp-login.php", "POST");
-  await visitor.page.goto("about:blank");
-}
-
-/** Every view, in light and dark, wide and narrow. */
-async function takeAll(browser: TestBrowser, folder: string): Promise<void> {
-  await Deno.mkdir(folder, { recursive: true });
-  const file = await Deno.makeTempFile({ suffix: ".html" });
-  const text = JSON.stringify(sampleTraces({ count: 200 }));
-  const empty = await generateViewerHTML([]);
-  await Deno.writeTextFile(
-    file,
-    insertTraceData(empty, { encoding: "json", text }),
-  );
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1440, 400]) {
-      await using view = await newViewerPage(browser, {
-        width,
-        height: width > 1000 ? 900 : 800,
-        colorScheme,
-      });
-      const { page } = view;
-      await page.goto(`file://${file}`);
-      await page.locator("#trace-list [data-row]").first().waitFor();
-      for (const [name, go] of Object.entries(VIEWS)) {
-        await go(page);
-        await page.screenshot({
-          path: `${folder}/${name}-${colorScheme}-${width}.png`,
-        });
-      }
-    }
-  }
-  await Deno.remove(file);
-}
-
-const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  list: () => Promise.resolve(),
-  routes: async (page) => {
-    await page.locator("#tab-routes").click();
-    await page.locator("#route-table [data-row]").first().waitFor();
-  },
-  trace: async (page) => {
-    await page.locator("#tab-traces").click();
-    await page.locator("#search").fill("FROM reviews");
-    await openTrace(page, "/products/");
-    await page.locator("#search").fill("");
-  },
-  details: async (page) => {
-    await page.locator("#waterfall [data-row]", { hasText: "×" })
-      .locator(".label").click();
-    await page.locator("#details").waitFor();
-  },
-  failure: async (page) => {
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Escape");
-    await page.locator("#search").fill("Error");
-    await page.locator("#trace-list .failed").first().click();
-    await page.locator("#waterfall [data-row]").first().waitFor();
-    await page.locator("#search").fill("");
-    await page.locator("#waterfall").focus();
-    await page.keyboard.press("e");
-    await page.locator("#details .failure").waitFor();
-  },
-  flame: async (page) => {
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("f");
-    await page.locator("#flame").waitFor();
-  },
-  compare: async (page) => {
-    await page.keyboard.press("f");
-    await page.locator("#waterfall").waitFor();
-    await page.keyboard.press("x");
-    await page.getByRole("button", { name: "Close the trace" }).click();
-    await page.locator("#search").fill("FROM reviews");
-    await openTrace(page, "/products/");
-    await page.locator("#waterfall").focus();
-    await page.keyboard.press("x");
-    await page.locator("#compare-spans [role=row]").nth(1).waitFor();
-  },
-  help: async (page) => {
-    await page.keyboard.press("?");
-    await page.locator("#help").waitFor();
-  },
+const ATLAS = "examples/atlas/main.ts";
+/** Atlas with an empty database that nothing keeps. */
+const ATLAS_ENV = {
+  ATLAS_DATABASE: ":memory:",
+  ATLAS_SECRET: "a secret of at least thirty-two bytes",
 };
 
-await using browser = await startBrowser();
-const folder = Deno.args[0];
-if (folder === undefined) await takeForDocs(browser);
-else await takeAll(browser, folder);
+/** All pictures. */
+export const SCREENSHOTS: readonly Screenshot[] = [
+  {
+    name: "list.png",
+    width: 1120,
+    height: 420,
+    async show(story) {
+      const { url, visitor, reader } = story;
+      await visitCountry(story);
+      for (const code of ["fra", "bel", "lux", "nowhere", "che"]) {
+        await visitor.goto(`${url}/countries/${code}`);
+      }
+      await visitor.goto(url, { waitUntil: "networkidle" });
+      await visitor.locator("#q").pressSequentially("be");
+      await reader.endedRow(/key /).nth(1).waitFor();
+    },
+  },
+  {
+    name: "page-load.png",
+    width: 1120,
+    height: 600,
+    async show(story) {
+      await visitCountry(story);
+      await openTrace(story.reader.page, /deu/);
+    },
+  },
+  {
+    name: "repeated-queries.png",
+    width: 1120,
+    height: 440,
+    entry: "tests/e2e/stories/repeated_query.ts",
+    async show({ url, visitor, reader }) {
+      await visitor.goto(`${url}/orders`);
+      await reader.click(reader.endedRow(/page/));
+      await reader.click(reader.button(/^40 × SELECT/));
+    },
+  },
+  {
+    name: "error.png",
+    width: 1120,
+    height: 600,
+    colorScheme: "dark",
+    entry: "tests/e2e/stories/failing_request.ts",
+    async show({ url, visitor, reader }) {
+      await visitor.goto(`${url}/cart`);
+      await visitor.getByRole("button", { name: "Check out" }).click();
+      await waitForText(visitor, "output", "Something went wrong");
+      const row = reader.endedRow(/click button/);
+      await reader.click(reader.button(/errors$/, row));
+      await reader.page.getByText("No tax rate").waitFor();
+    },
+  },
+  {
+    name: "phone.png",
+    width: 390,
+    height: 640,
+    entry: "tests/e2e/stories/many_fetches.ts",
+    async show({ url, visitor, reader }) {
+      await visitor.goto(url);
+      await waitForText(visitor, "ul", "shelf-10");
+      await reader.click(reader.endedRow(/page/));
+    },
+  },
+];
+
+async function visitCountry({ url, visitor, reader }: Story): Promise<void> {
+  await visitor.goto(`${url}/countries/deu`);
+  await reader.endedRow(/page \/countries\/deu/).waitFor();
+}
+
+/** Replaces this machine's folder in stack frames. */
+function shortenPaths([folder, short]: readonly [string, string]): void {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode as Text;
+    node.data = node.data.replaceAll(folder, short);
+  }
+}
+
+async function take(browser: TestBrowser, shot: Screenshot): Promise<void> {
+  const { name, width, height, colorScheme = "light", entry = ATLAS } = shot;
+  const options = { width, height, colorScheme, env: ATLAS_ENV };
+  await runStory(browser, entry, async (story) => {
+    await shot.show(story);
+    const { page } = story.reader;
+    // Nothing is highlighted by the pointer.
+    await page.mouse.move(0, 0);
+    await page.evaluate(shortenPaths, [ROOT.href, "file:///shop/"] as const);
+    const path = new URL(`docs/images/${name}`, ROOT).pathname;
+    const { length } = await page.screenshot({ path });
+    console.log(`${name} ${(length / 1000).toFixed(0)} KB`);
+  }, options);
+}
+
+if (import.meta.main) {
+  await using browser = await startBrowser();
+  for (const shot of SCREENSHOTS) {
+    if (Deno.args.length === 0 || Deno.args.includes(shot.name)) {
+      await take(browser, shot);
+    }
+  }
+}
