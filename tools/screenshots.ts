@@ -95,7 +95,7 @@ export const SCREENSHOTS: readonly Screenshot[] = [
     async show({ url, visitor, reader }) {
       await visitor.goto(url);
       await waitForText(visitor, "ul", "shelf-10");
-      await reader.click(reader.endedRow(/page/));
+      await reader.click(reader.endedRow(/14 requests/));
     },
   },
 ];

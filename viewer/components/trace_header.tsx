@@ -9,7 +9,7 @@ import {
 import { sumOf } from "../model/numbers.ts";
 import { clocksOf } from "../model/clock.ts";
 import { HOME, processOf } from "../model/process.ts";
-import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
+import { inLayerOrder, isAction, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
@@ -36,7 +36,9 @@ export function TraceHeader(
           onClick={selection.closeTrace}
         />
         <h2 title={cutText(entry.path, 500)}>
-          <Request {...entry} />
+          {entry.method === "" && isAction(entry)
+            ? <>{cutText(entry.name, 100)} {cutText(pathAfter(entry), 100)}</>
+            : <Request {...entry} />}
         </h2>
         <TraceActions entry={entry} />
       </div>
@@ -65,6 +67,11 @@ export function TraceHeader(
       </div>
     </header>
   );
+}
+
+/** Returns the path of the page, if the name of the action doesn't have it. */
+function pathAfter({ name, path }: TraceEntry): string {
+  return name.endsWith(path) ? "" : path;
 }
 
 function TraceActions({ entry }: { entry: TraceEntry }) {

@@ -115,12 +115,17 @@ function ticks() {
   return axisTicks(range.value, origin.value, 6);
 }
 
-/** Labels of later ticks are before the tick, where they fit. */
+/** The label of a later tick is before it, where it fits. */
 const LAST_TICK = 0.92;
+
+/** The share of the axis that two labels need. */
+const TWO_LABELS = 0.24;
 
 function Axis() {
   // The axis must not change until the pointer is released.
   const drag = useZoomDrag(range.value, "released");
+  const marks = ticks();
+  const isTight = (marks[1]?.at ?? 1) - (marks[0]?.at ?? 0) < TWO_LABELS;
   return (
     <span
       role="columnheader"
@@ -128,13 +133,13 @@ function Axis() {
       aria-label="Time since the trace began"
       {...drag}
     >
-      {ticks().map(({ value, at, label }) => (
+      {marks.map(({ value, at, label }) => (
         <span
           class={at > LAST_TICK ? "tick last" : "tick"}
           key={value}
           style={{ left: `${at * 100}%` }}
         >
-          {label}
+          {at > LAST_TICK && isTight ? "" : label}
         </span>
       ))}
       {vitalPlaces().map(({ name, at, text }, i) => (
