@@ -87,8 +87,8 @@ export interface TraceMetadata {
  */
 export interface TraceData {
   /**
-   * The trace id of the root span. Linked spans, such as those of a page's
-   * resources, keep their own.
+   * The trace id of the root span. Linked spans, such as the requests of a
+   * page's resources, keep their own.
    */
   readonly id: string;
   /**

@@ -44,7 +44,7 @@ interface Link {
   readonly target: Node;
 }
 
-/** What is known about a trace beyond its spans. */
+/** Facts about a trace that its spans don't contain. */
 export interface JoinOptions {
   /** The number of spans that had no room. */
   readonly droppedSpans?: number;

@@ -5,7 +5,7 @@ import { ACTION, isClientSpan, metadataOf } from "./semantics.ts";
 /**
  * Returns the metadata of a joined trace.
  *
- * A page load has those of its document's request. A navigation or interaction
+ * A page load has the metadata of its document's request. A navigation or interaction
  * has the page's path, and the status of its first failed request, or else of
  * its first request.
  *

@@ -21,7 +21,7 @@ export class TraceUpdates {
   #sent = new Map<string, TraceData>();
   /** The ids of traces that have changed since. */
   #changed = new Set<string>();
-  /** What was sent of running spans, by the id of their trace. */
+  /** The last sent state of running spans, by the id of their trace. */
   readonly #running = new Map<string, string>();
   #pause: ReturnType<typeof setTimeout> | undefined;
   #look: ReturnType<typeof setInterval> | undefined;

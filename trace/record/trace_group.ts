@@ -17,7 +17,7 @@ import { toSpanData, toTraceData } from "./trace_data.ts";
 import type { TraceRecord } from "./trace_record.ts";
 
 /**
- * What is stored of a joined trace: the records of this process, and the spans
+ * The stored parts of a joined trace: the records of this process, and the spans
  * of browsers and other services.
  */
 export class TraceGroup implements LRUEntry<TraceGroup> {

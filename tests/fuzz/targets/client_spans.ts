@@ -21,6 +21,10 @@ const id = mostly(
   // Placeholder for the root's id, which isn't known yet.
   fc.constant("ROOT"),
 );
+/** The trace of the server's request, and two that only browsers have. */
+const traceId = fc.constantFrom("TRACE", "e".repeat(32), "f".repeat(32));
+const link = fc.tuple(traceId, fc.constantFrom("ROOT", "1".repeat(16)))
+  .map(([traceId, id]) => `00-${traceId}-${id}-01`);
 const time = mostly(
   fc.constantFrom(TIME, TIME + 5, TIME - 5),
   fc.constantFrom(TIME, TIME + 1, TIME + 2, 0, -1, 8.64e15, 1e300),
@@ -35,7 +39,15 @@ const span = objectOf({
   startTime: time,
   endTime: time,
   duration: time,
-  attributes: objectOf({ a: anyJSON, b: anyJSON }),
+  attributes: objectOf({
+    a: anyJSON,
+    b: anyJSON,
+    "app.link": mostly(link),
+    "app.link.upgrade": mostly(link),
+    "app.open": mostly(fc.boolean()),
+    "app.action": mostly(fc.constantFrom("load", "click")),
+    "app.detached": mostly(fc.boolean()),
+  }),
   events: mostly<JSONValue>(
     fc.array(objectOf({ name: mostly(fc.constant("e")), time }), {
       maxLength: 3,
@@ -56,7 +68,7 @@ const wholeSpan = span.map((span): JSONValue => ({
 
 const message = objectOf({
   type: mostly(fc.constant("client:spans")),
-  traceId: mostly(fc.constant("TRACE")),
+  traceId: mostly(traceId),
   spans: mostly<JSONValue>(
     fc.array(fc.oneof(wholeSpan, span), { maxLength: 8 }),
   ),
@@ -103,7 +115,12 @@ export const clientSpans = defineTarget(
         }
         root.end();
         const trace = tracer.getTrace(root.traceId)!;
-        checkTree(trace);
+        for (const trace of tracer.getTraces()) {
+          checkTree(trace);
+          for (const { traceId } of trace.spans.values()) {
+            assertEquals(tracer.getTrace(traceId), trace);
+          }
+        }
         assertEquals(trace.spans.get(child.id)!.name, "loader");
         assertEquals(trace.spans.get(child.id)!.parentId, root.id);
         const text = JSON.stringify(serializeTrace(trace));
