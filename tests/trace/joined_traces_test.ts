@@ -10,6 +10,7 @@ import {
   fromOTLP,
   serializeTrace,
   type SpanData,
+  toChromeTrace,
   toOTLP,
   type TraceData,
   type TracerImpl,
@@ -21,6 +22,8 @@ import {
   spanNamed,
   treeOf,
 } from "./fakes.ts";
+import { packTraces, unpackTraces } from "../../trace/export/pack.ts";
+import { fromChromeTrace } from "../../viewer/model/chrome_reader.ts";
 import { SeededRandom } from "./export/random.ts";
 
 const PAGE = "a".repeat(32);
@@ -512,11 +515,17 @@ Deno.test("The same tree comes of parts that arrive in any order", () => {
   }
 });
 
-Deno.test("An exported joined trace is the same after an import", () => {
+Deno.test("An exported joined trace is the same after an import, in each format", async () => {
   const trace = serializeTrace(onlyTrace(recordPage()));
   const [read] = fromOTLP(JSON.parse(JSON.stringify(toOTLP([trace]))));
   assertEquals(read, trace);
   assertEquals(serializeTrace(deserializeTrace(JSON.stringify(trace))), trace);
+  const packed = await unpackTraces(await packTraces([trace]));
+  assertEquals(packed.trace(0), trace);
+  const [chrome] = fromChromeTrace(
+    JSON.parse(JSON.stringify(toChromeTrace([trace]))),
+  );
+  assertEquals(chrome, trace);
 });
 
 Deno.test("The records of a joined trace are joined again after an import", () => {

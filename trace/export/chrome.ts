@@ -115,6 +115,8 @@ function traceEvents(
         parent: span.parentId,
         status: span.status,
         attributes: span.attributes,
+        // A linked span has another trace id than the process.
+        ...(span.traceId !== trace.id && { traceId: span.traceId }),
         ...droppedOf(span),
       },
     });

@@ -60,8 +60,8 @@ function readTrace(
       const startTime = timeOf(event);
       const duration = event.get("dur").number() / 1000;
       const span: LooseSpan = {
-        ...others,
         traceId: id,
+        ...others,
         parentId,
         name,
         layer: event.get("cat").value,
