@@ -14,6 +14,14 @@ import {
   traceQuery,
 } from "@quartet/kit/trace";
 import type { SerializedTrace } from "@quartet/kit/trace";
+import {
+  attribute,
+  createRecorder,
+  otlpSpan,
+  PROTOBUF_TYPE,
+  requestWith,
+  START,
+} from "../trace/live/otlp_requests.ts";
 import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
 import { SHAPES, SQL, traceOf, withHexIds } from "./traces.ts";
@@ -166,6 +174,22 @@ Deno.test("The terminal's report of long text takes linear time", async () => {
     root.end();
   });
 });
+
+Deno.test("A service's long report takes linear time", () =>
+  assertAllLinear("a report", TEXTS, async (text) => {
+    const attributes = [attribute(text, text), attribute("url.query", text)];
+    const recorder = createRecorder();
+    const response = await recorder.post(
+      "traces",
+      requestWith(
+        otlpSpan({ name: text, attributes }),
+        otlpSpan({ spanId: text }),
+        otlpSpan({ events: [{ name: text, timeUnixNano: START, attributes }] }),
+      ),
+    );
+    await response.body?.cancel();
+    await recorder.post("traces", text, { "content-type": PROTOBUF_TYPE });
+  }));
 
 Deno.test("A page's long report takes linear time", () =>
   silently(async () => {
