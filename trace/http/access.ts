@@ -6,7 +6,7 @@ import { isProduction } from "../../core/runtime/environment.ts";
 
 /**
  * The kind of access to traces. `read` opens the viewer, the API or the live
- * stream. `write` posts the spans of a page.
+ * stream. `write` posts the spans of a page or of another service.
  */
 export type TraceAccess = "read" | "write";
 
