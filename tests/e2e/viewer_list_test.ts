@@ -154,7 +154,7 @@ testViewer(
     const row = page.locator("#route-table [data-row]").first();
     assertMatch(
       (await row.innerText()).replace(/\s+/g, " "),
-      /^GET \/countries\/:code 3 (\S+ [mµ]s ){4}0 %$/,
+      /^GET \/countries\/:code 3 (\S+ [mµ]s ){4}0 % Spans Slowest$/,
     );
     await row.click();
     await waitForPaths(page, [

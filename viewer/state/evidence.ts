@@ -33,7 +33,7 @@ effect(() => {
 });
 
 /**
- * Returns the place of a trace among those of its route, in words. `undefined`
+ * Returns how a trace's duration compares with its route, in words. `undefined`
  * for a route with few traces.
  */
 export function placeText(entry: TraceEntry): string | undefined {
