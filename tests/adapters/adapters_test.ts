@@ -138,13 +138,21 @@ onEach(
     const messages = await client.take(3);
     assertEquals(messages.map(({ data }) => data), ["1", "Rome", undefined]);
     assertEquals(messages[2]!.type, "complete");
-    await until(() => kit.tracer.getTraces().length === 3);
-    const [first, second] = kit.tracer.getTraces()
-      .filter((trace) => rootOf(trace).name !== "POST /sign-in")
-      .sort((a, b) => a.startTime - b.startTime);
-    assertEquals(treeOf(first!), "GET /api/rpc(auth:session)");
-    assertEquals(first!.metadata.statusCode, 101);
-    assertEquals(rootOf(second!).parentId, first!.rootSpanId);
+    const read = () =>
+      kit.tracer.getTraces().find((trace) =>
+        rootOf(trace).name === "GET /api/rpc"
+      );
+    const hasEnded = () =>
+      read()?.spans.values().some(({ name, attributes }) =>
+        name === "rpc:watch" && !("app.open" in attributes)
+      ) ?? false;
+    await until(hasEnded);
+    const trace = read()!;
+    assertEquals(
+      treeOf(trace),
+      "GET /api/rpc(auth:session, rpc:watch(cache.get(db.query)))",
+    );
+    assertEquals(trace.metadata.statusCode, 101);
   },
 );
 
