@@ -19,9 +19,12 @@ import type { TraceSettings } from "./trace_settings.ts";
 
 /** Options of a tracer. */
 export interface TracerOptions {
-  /** Maximum stored traces. The oldest one is dropped first. Default: 200. */
+  /**
+   * Maximum stored traces, after joining. The one that changed longest ago is
+   * dropped first. Default: 200.
+   */
   readonly maxTraces?: number;
-  /** Maximum spans of a trace. Further ones are counted. Default: 500. */
+  /** Maximum spans of a joined trace. Others are counted. Default: 500. */
   readonly maxSpansPerTrace?: number;
   /** The layers whose spans are recorded. Default: all. */
   readonly layers?: readonly Layer[];
