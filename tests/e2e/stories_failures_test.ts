@@ -13,7 +13,7 @@ import { waitForText } from "./viewer_page.ts";
 
 const browser = shareBrowser();
 
-Deno.test("A failing request leads to the span that threw in two clicks", async () => {
+Deno.test("A failing request leads to the span that threw in one click", async () => {
   await runStory(
     browser,
     "tests/e2e/stories/failing_request.ts",
