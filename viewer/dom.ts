@@ -35,6 +35,27 @@ export function afterPaint(run: () => void): void {
   requestAnimationFrame(() => setTimeout(run));
 }
 
+/**
+ * Returns the result of a computation once the rest of the page is painted. The
+ * previous one stays until then, and it is `undefined` at first.
+ */
+export function useLater<Result>(
+  compute: () => Result,
+  inputs: readonly unknown[],
+): Result | undefined {
+  const latest = useSignal<Result | undefined>(undefined);
+  useLayoutEffect(() => {
+    let isCurrent = true;
+    afterPaint(() => {
+      if (isCurrent) latest.value = compute();
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, inputs);
+  return latest.value;
+}
+
 /** A canvas with the size of its box, in CSS pixels. */
 export interface Surface {
   /** Its context. A unit is a CSS pixel. */

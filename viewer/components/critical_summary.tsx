@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useLater } from "../dom.ts";
 import { sumUpCriticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
@@ -13,14 +13,13 @@ const MAX_SHARES = 5;
 /** Maximum spans in the list. */
 const MAX_SPANS = 8;
 
+const NOTHING = { spans: [], shares: [] };
+
 /** The legend of the critical path, and its longest spans. */
 export function CriticalSummary({ tree }: { tree: TraceTree }) {
   const path = critical.value;
-  const sums = useMemo(
-    () => path && sumUpCriticalPath(tree, path),
-    [tree, path],
-  );
-  if (sums === undefined || sums.spans.length === 0) return null;
+  const sums = useLater(() => path && sumUpCriticalPath(tree, path), [path]) ??
+    NOTHING;
   const total = tree.end - tree.start;
   return (
     <div class="critical-summary" role="group" aria-label="Critical path">

@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { useLater } from "../dom.ts";
 import {
   formatCount,
   formatDelta,
@@ -192,6 +193,8 @@ function Findings() {
   const errors = rows.failures.value.length;
   const found = rows.matches.value.length;
   const picked = rows.highlightedWork.value;
+  const repeats = useLater(() => rows.repeated.value, [opened.tree.value]) ??
+    [];
   return (
     <div class="findings">
       {errors > 0 && (
@@ -211,7 +214,7 @@ function Findings() {
           onClick={() => rows.highlighted.value = ""}
         />
       )}
-      {rows.repeated.value.map((work) => (
+      {repeats.map((work) => (
         <Chip
           class="finding"
           key={work.id}

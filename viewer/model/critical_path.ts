@@ -73,13 +73,12 @@ function walkBack(
     if (segment[1] > segment[0]) segments.push(segment);
   };
   /** Returns the end of a child. A response's rest may come after its head. */
-  const endOf = ({ span: child }: SpanNode) =>
-    processOf(child) === processOf(span)
-      ? child.endTime
-      : Math.min(child.endTime, to);
+  const endOf = ({ span: { endTime }, span: child }: SpanNode) =>
+    endTime <= to || processOf(child) === processOf(span) ? endTime : to;
   let cursor = to;
-  const latestFirst = children
-    .toSorted((a, b) => b.span.endTime - a.span.endTime);
+  const latestFirst = children.length < 2
+    ? children
+    : children.toSorted((a, b) => b.span.endTime - a.span.endTime);
   for (const child of latestFirst) {
     const start = Math.max(child.span.startTime, from);
     const end = endOf(child);

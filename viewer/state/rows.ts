@@ -92,7 +92,9 @@ export const highlighted = signal("");
 
 /** The work whose spans are highlighted. */
 export const highlightedWork = computed(() =>
-  work.value.find(({ id }) => id === highlighted.value)
+  highlighted.value === ""
+    ? undefined
+    : work.value.find(({ id }) => id === highlighted.value)
 );
 
 /** Indices of the spans that are highlighted, or that match the search. */

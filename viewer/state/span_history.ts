@@ -9,24 +9,32 @@ import type { SpanData } from "../../trace/types.ts";
 import { routeKey } from "../model/filters.ts";
 import { type SpanHistory, spanHistory, type Times } from "../model/history.ts";
 import { openedTrace } from "./opened.ts";
+import { selectedRow } from "./selection.ts";
 import { readInSlices } from "./slices.ts";
 import { entries } from "./traces.ts";
 
 /** Maximum traces to look at. They must be decoded. */
 const MAX_TRACES = 300;
 
-/** The key and route of the open trace. */
+/** The key and route of the open trace, once one of its spans is selected. */
 const wanted = computed(() => {
   const entry = openedTrace.value?.entry;
-  return entry === undefined ? "" : `${entry.key}\n${routeKey(entry)}`;
+  return entry === undefined || selectedRow.value === ""
+    ? ""
+    : `${entry.key}\n${routeKey(entry)}`;
 });
 
 /** The spans of other traces of the open trace's route, once they are read. */
 const history = signal<SpanHistory | undefined>(undefined);
 
+/** The trace and route of the history. */
+let readFor = "";
+
 effect(() => {
+  const key = wanted.value;
+  if (key === "" || key === readFor) return;
+  readFor = "";
   history.value = undefined;
-  if (wanted.value === "") return;
   const open = openedTrace.peek()!.entry;
   const route = routeKey(open);
   const others = entries.peek()
@@ -36,7 +44,10 @@ effect(() => {
   return readInSlices(
     others,
     (entry) => found.add(entry.load()),
-    () => history.value = found,
+    () => {
+      readFor = key;
+      history.value = found;
+    },
   );
 });
 
