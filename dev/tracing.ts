@@ -19,6 +19,9 @@ import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { showErrors } from "./show_errors.ts";
 
+/** Maximum spans of a trace: a page with its resources and all their spans. */
+const MAX_SPANS = 2_000;
+
 /** The tracing of a dev command. */
 export interface Tracing {
   /** Traces requests and shows them. */
@@ -41,9 +44,10 @@ export async function startTracing(
 ): Promise<Tracing> {
   // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
-  const { tracer, stop } = to === undefined
-    ? { tracer: createTracer(), stop: undefined }
-    : (await import("./forwarding.ts")).forwardTraces(to, entry);
+  const tracer = createTracer({ maxSpansPerTrace: MAX_SPANS });
+  const stop = to === undefined
+    ? undefined
+    : (await import("./forwarding.ts")).forwardTraces(tracer, to, entry);
   setTracer(tracer);
   deferToApp(tracer);
   let viewerURL: string | undefined;
