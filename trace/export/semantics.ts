@@ -64,8 +64,8 @@ export const ACTION = "app.action";
  */
 export const CLOCK_ERROR = "app.clock.error";
 /**
- * The number of milliseconds by which joining moved this span and those of its
- * process below it.
+ * The milliseconds that joining has added to the times of this span and its
+ * process.
  */
 export const CLOCK_SHIFT = "app.clock.shift";
 
