@@ -89,7 +89,9 @@ Deno.test("Recorded text stays text", async (t) => {
   };
 
   await step("in traces that arrive live", async (view) => {
-    await using atlas = startAtlas({ tracer: relay(traces.slice(0, 2)) });
+    await using atlas = startAtlas({
+      tracer: relay(traces.slice(0, 2), traces),
+    });
     const { page } = view;
     await page.goto(atlas.viewer);
     await waitForCount(page, "2 traces");
@@ -439,9 +441,10 @@ function hostileTrace(text: string, i: number): TraceData {
 let listener: ((event: TraceEvent) => void) | undefined;
 
 /** Returns a tracer that reports these traces unrecorded, so nothing is cut. */
-function relay(traces: TraceData[]): Tracer {
+function relay(traces: TraceData[], live: TraceData[] = []): Tracer {
   return Object.assign(createTracer(), {
     getTraces: () => traces,
+    getTrace: (id: string) => live.find((trace) => trace.id === id),
     subscribe(fn: typeof listener) {
       listener = fn;
       return () => {

@@ -6,8 +6,8 @@
 
 import type { SpanData, SpanEvent } from "../../trace/types.ts";
 import { formatDuration } from "../model/format.ts";
+import { AttributeList, Dropped } from "./attributes.tsx";
 import { Section } from "./controls.tsx";
-import { AttributeList, Dropped } from "./span_panel.tsx";
 import { ValueText } from "./value_text.tsx";
 
 /** Maximum events of a list. */

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import type { useSignal } from "@preact/signals";
 import {
   STATEMENT_ATTRIBUTES,
   statementOf,
@@ -13,17 +13,15 @@ import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
-import { copyText } from "../state/files.ts";
+import type { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
+import { AttributeList, CopyButton, Dropped } from "./attributes.tsx";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { Failure } from "./failure.tsx";
 import { Events, Logs } from "./span_events.tsx";
 import { SpanPast } from "./span_past.tsx";
 import { TimeFacts } from "./span_times.tsx";
 import { ValueText } from "./value_text.tsx";
-
-/** Maximum attributes before "Show all". */
-const SHOWN_ATTRIBUTES = 50;
 
 /** Longer statements are shown without highlighting. */
 const MAX_TOKENS = 400;
@@ -148,54 +146,4 @@ function Attributes({ span }: { span: SpanData }) {
       <Dropped count={droppedAttributes} />
     </Section>
   );
-}
-
-/** Names and values, with a button to copy each value. */
-export function AttributeList({ of }: { of: SpanData["attributes"] }) {
-  const full = useSignal(false);
-  const entries = Object.entries(of);
-  if (entries.length === 0) return null;
-  const shown = full.value ? entries : entries.slice(0, SHOWN_ATTRIBUTES);
-  return (
-    <dl class="attributes">
-      {shown.map(([name, value]) => (
-        <div key={name}>
-          <dt>
-            <ValueText text={name} />
-          </dt>
-          <dd class={typeof value}>
-            <ValueText text={String(value)} />
-            <CopyButton text={String(value)} what={cutText(name, 60)} />
-          </dd>
-        </div>
-      ))}
-      {shown.length < entries.length && (
-        <div>
-          <dt />
-          <dd>
-            <Chip class="link" onClick={() => full.value = true}>
-              Show all {entries.length}
-            </Chip>
-          </dd>
-        </div>
-      )}
-    </dl>
-  );
-}
-
-function CopyButton({ text, what }: { text: string; what: string }) {
-  const copy = () => copyText(text, what);
-  return (
-    <Tool
-      class="copy"
-      icon="copy"
-      label={`Copy ${what}`}
-      onClick={copy}
-    />
-  );
-}
-
-/** The number of items that weren't recorded. */
-export function Dropped({ count }: { count: number }) {
-  return count > 0 && <p class="muted">{count} more didn't fit</p>;
 }
