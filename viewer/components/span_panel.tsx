@@ -1,4 +1,3 @@
-import type { useSignal } from "@preact/signals";
 import {
   STATEMENT_ATTRIBUTES,
   statementOf,
@@ -13,7 +12,6 @@ import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
-import type { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
 import { AttributeList, CopyButton, Dropped } from "./attributes.tsx";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
