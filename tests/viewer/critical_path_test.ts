@@ -92,22 +92,26 @@ Deno.test("criticalPath() continues with work after the top span", () => {
   assertEquals(tree.nodes.map(path), [[[0, 10]], [[15, 30]]]);
 });
 
-Deno.test("criticalPath() goes through a page's request during the phases of its load", () => {
+Deno.test("criticalPath() goes through what happens during the phases of a page load", () => {
+  const load = { attributes: { ...browser.attributes, "app.action": "load" } };
   assertEquals(
-    pathOf(span("page", 0, 100, [
+    pathOf(span("page:load", 0, 110, [
       span("request", 10, 50, [], browser),
       span("server", 20, 70, [span("query", 30, 40)]),
       // The server streams the page.
       span("response", 50, 75, [], browser),
       span("dom", 75, 100, [], browser),
-    ], browser)),
+      span("script", 80, 95, [span("script's server", 85, 90)], browser),
+    ], load)),
     {
-      page: [[0, 10]],
+      "page:load": [[0, 10], [100, 110]],
       request: [[10, 20]],
       server: [[20, 30], [40, 70]],
       query: [[30, 40]],
       response: [[70, 75]],
-      dom: [[75, 100]],
+      dom: [[75, 80], [95, 100]],
+      script: [[80, 85], [90, 95]],
+      "script's server": [[85, 90]],
     },
   );
 });

@@ -10,6 +10,7 @@
 
 import { type Interval, totalLength } from "../../trace/export/self_time.ts";
 import {
+  ACTION,
   isClientSpan,
   isOpenSpan,
   waitsFor,
@@ -41,11 +42,11 @@ export function criticalPath(tree: TraceTree): CriticalPath {
     let at: SpanNode | null = node;
     for (; at !== null && !known.has(at); at = at.parent) unknown.push(at);
     for (const above of unknown.reverse()) {
+      if (known.has(above)) continue;
       const window = windows.get(above);
       if (window === undefined) return undefined;
-      if (!known.has(above)) {
-        known.set(above, walkBack(above, window, windows, known));
-      }
+      const own = walkBack(above, window, windows);
+      known.set(above, dividePhases(above, own, known));
     }
     return known.get(node);
   };
@@ -59,12 +60,8 @@ function walkBack(
   { span, children }: SpanNode,
   [from, to]: Interval,
   windows: Windows,
-  known: Map<SpanNode, readonly Interval[]>,
 ): Interval[] {
   const segments: Interval[] = [];
-  const requests = isClientSpan(span)
-    ? children.filter((child) => !isClientSpan(child.span) && !child.detached)
-    : [];
   const add = (start: number, end: number) => {
     const segment = [
       Math.max(start, span.startTime),
@@ -85,40 +82,51 @@ function walkBack(
     // A child that ended after its parent continued didn't delay it.
     if (end > cursor || end <= start) continue;
     if (child.detached || isOpenSpan(child.span)) continue;
-    if (!waitsFor(span, child.span)) continue;
+    if (!waitsFor(span, child.span) || isPhase(child)) continue;
     if (cursor > end) add(end, cursor);
     windows.set(child, [start, end]);
-    if (isClientSpan(child.span) && child.children.length === 0) {
-      known.set(child, walkPhase([start, end], requests, windows));
-    }
     cursor = start;
   }
   if (cursor > from) add(from, cursor);
   return segments.reverse();
 }
 
+/** The phases of a page load. What happens during them is beside them. */
+const PHASES = ["redirect", "dns", "connect", "request", "response", "dom"];
+
+function isPhase({ span, parent }: SpanNode): boolean {
+  return parent?.span.attributes[ACTION] === "load" && isClientSpan(span) &&
+    PHASES.includes(span.name);
+}
+
 /**
- * Returns the own intervals of a page load's phase, and adds the windows of the
- * requests it waited for. The page's request is a child of the page load too.
+ * Divides a page load's own intervals among its phases.
+ *
+ * @returns What is outside of all phases.
  */
-function walkPhase(
-  [from, to]: Interval,
-  requests: readonly SpanNode[],
-  windows: Windows,
+function dividePhases(
+  { span, children }: SpanNode,
+  own: Interval[],
+  known: Map<SpanNode, readonly Interval[]>,
 ): Interval[] {
-  const segments: Interval[] = [];
-  let cursor = from;
-  for (const request of requests) {
-    const start = Math.max(request.span.startTime, cursor);
-    const end = Math.min(request.span.endTime, to);
-    if (end <= start) continue;
-    if (start > cursor) segments.push([cursor, start]);
-    // A streamed response goes on in the next phase, which was walked before.
-    windows.set(request, [start, windows.get(request)?.[1] ?? end]);
-    cursor = end;
+  if (span.attributes[ACTION] !== "load") return own;
+  let rest = own;
+  for (const phase of children.filter(isPhase)) {
+    const { startTime, endTime } = phase.span;
+    const during = rest.flatMap(([from, to]) =>
+      between(Math.max(from, startTime), Math.min(to, endTime))
+    );
+    if (during.length > 0) known.set(phase, during);
+    rest = rest.flatMap(([from, to]) => [
+      ...between(from, Math.min(to, startTime)),
+      ...between(Math.max(from, endTime), to),
+    ]);
   }
-  if (to > cursor) segments.push([cursor, to]);
-  return segments;
+  return rest;
+}
+
+function between(from: number, to: number): Interval[] {
+  return to > from ? [[from, to]] : [];
 }
 
 /** A span on the critical path. */
