@@ -412,6 +412,23 @@ testPage(
 );
 
 testPage(
+  "a response whose status is hidden isn't an abort",
+  async (app, view) => {
+    await run(view, `await fetch("/redirect", { redirect: "manual" })`);
+    const span = await sentSpan(app, "fetch GET /redirect");
+    assertEquals([span.status, span.events], ["ok", []]);
+    assertEquals(span.attributes["http.response.status_code"], 0);
+  },
+  {
+    routes: [{
+      path: "/redirect",
+      handler: () =>
+        new Response(null, { status: 302, headers: { location: "/echo" } }),
+    }],
+  },
+);
+
+testPage(
   "an abort isn't an error, but a timeout is",
   async (app, view) => {
     await run(

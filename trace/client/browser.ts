@@ -16,10 +16,10 @@ export interface BrowserDocument {
 /** An element of the page. */
 export interface BrowserElement {
   readonly id: string;
+  readonly ariaLabel?: string | null;
   readonly localName: string;
   readonly textContent: string;
   closest?(selector: string): BrowserElement | null;
-  getAttribute?(name: string): string | null;
   matches?(selector: string): boolean;
 }
 

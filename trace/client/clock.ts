@@ -13,10 +13,8 @@ export function now(at: number = performance.now()): number {
   return performance.timeOrigin + at;
 }
 
-/** Returns a random id, with 16 lower-case hex digits for each word. */
-export function randomId(words: number): string {
-  return Array.from(
-    crypto.getRandomValues(new BigUint64Array(words)),
-    (word) => word.toString(16).padStart(16, "0"),
-  ).join("");
+/** Returns 16 random lower-case hex digits. */
+export function randomId(): string {
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16)
+    .padStart(16, "0");
 }

@@ -1,5 +1,5 @@
 import { replace } from "./replace.ts";
-import type { Requests } from "./requests.ts";
+import { type EndRequest, openRequest, tracedPath } from "./requests.ts";
 
 /**
  * Replaces the page's `fetch`. The replacement opens a span for each request
@@ -8,40 +8,37 @@ import type { Requests } from "./requests.ts";
  *
  * @param signal Restores the page's `fetch`.
  */
-export function patchFetch(
-  { isTraced, open }: Requests,
-  signal: AbortSignal,
-): void {
-  const native = fetch;
-
-  const patched: typeof fetch = async (...args) => {
+export function patchFetch(signal: AbortSignal): void {
+  replace(globalThis, "fetch", (native) => async (...args) => {
     let request: Request | undefined;
+    let end: EndRequest | undefined;
     try {
       const [input] = args;
       // Not `instanceof`: the request may come from another frame.
-      if (isTraced((input as Request).url ?? input)) {
+      const path = tracedPath((input as Request).url ?? input);
+      if (path) {
         // Like `fetch`, it reads these first.
-        request = new Request(...args);
+        args = [request = new Request(...args)];
+        const { headers, method } = request;
+        if (!headers.has("traceparent")) {
+          const [traceparent, endRequest] = openRequest("fetch", method, path);
+          headers.set("traceparent", traceparent);
+          end = endRequest;
+        }
       }
     } catch {
       // The page's own `fetch` reports the error.
     }
-    if (!request) return native(...args);
-    const { headers } = request;
-    if (headers.has("traceparent")) return native(request);
-    const call = open("fetch", request.method, request.url);
-    headers.set("traceparent", call.traceparent);
     try {
-      const response = await native(request);
-      call.respond(response.status, response.headers.get("x-app-trace-id"));
+      const response = await native(...args);
+      end?.(response.status, response.headers.get("x-app-trace-id"));
       return response;
     } catch (error) {
       // An abort isn't an error; a timeout is.
-      const isAborted = request.signal.aborted &&
+      const isAborted = request?.signal.aborted &&
         (error as Error)?.name !== "TimeoutError";
-      call.fail(isAborted ? undefined : error);
+      end?.(undefined, "", isAborted ? undefined : error);
       throw error;
     }
-  };
-  replace(globalThis, "fetch", patched, signal);
+  }, signal);
 }

@@ -1,39 +1,25 @@
-/**
- * Calls `take` with each entry of a type, also past ones.
- *
- * @returns Whether the browser supports the type.
- */
-export type Observe = <T extends PerformanceEntry>(
-  type: string,
-  take: (entry: T) => void,
-) => boolean;
+/** Handlers of performance entries, by type. */
+export type Handlers = Record<string, (entry: never) => void>;
 
 /**
- * Watches the browser's performance timeline. Types of entries that the browser
- * doesn't support have no entries.
+ * Watches the browser's performance timeline, also its past entries. Types of
+ * entries that the browser doesn't support have no entries.
  *
  * @param signal Ends it.
- * @returns A function that observes, and one that handles waiting entries.
+ * @returns A function that handles waiting entries.
  */
 export function watchTimeline(
+  handlers: Handlers,
   signal: AbortSignal,
-): [observe: Observe, drain: () => void] {
-  const drains: (() => void)[] = [];
-  return [
-    (type, take) => {
-      if (!PerformanceObserver.supportedEntryTypes.includes(type)) return false;
-      const takeAll = (entries: PerformanceEntryList) =>
-        entries.forEach(take as (entry: PerformanceEntry) => void);
-      const observer = new PerformanceObserver((list) =>
-        takeAll(list.getEntries())
-      );
-      // Interactions count from 40 ms on.
-      const options = { type, buffered: true, durationThreshold: 40 };
-      observer.observe(options);
-      drains.push(() => takeAll(observer.takeRecords()));
-      signal.addEventListener("abort", () => observer.disconnect());
-      return true;
-    },
-    () => drains.forEach((drain) => drain()),
-  ];
+): () => void {
+  const take = (entries: PerformanceEntryList) =>
+    entries.forEach((entry) => handlers[entry.entryType]!(entry as never));
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  for (const type of PerformanceObserver.supportedEntryTypes) {
+    // Interactions count from 40 ms on.
+    const options = { type, buffered: true, durationThreshold: 40 };
+    if (handlers[type]) observer.observe(options);
+  }
+  signal.addEventListener("abort", () => observer.disconnect());
+  return () => take(observer.takeRecords());
 }

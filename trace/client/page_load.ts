@@ -1,10 +1,13 @@
 import type { BrowserDocument, NavigationTiming } from "./browser.ts";
-import type { Layer } from "../types.ts";
 import { now } from "./clock.ts";
+import type { Handlers } from "./observe.ts";
 import { isCached, linkOf } from "./resources.ts";
-import { addSpan, type Root } from "./roots.ts";
+import { addSpan, openSpan, type Root } from "./roots.ts";
 
 declare const document: BrowserDocument;
+
+/** The phases of a page load whose timing has a start and an end. */
+const PHASES = ["redirect", "domainLookup", "connect", "response"] as const;
 
 /** Returns the navigation's timing. Empty if the browser doesn't support it. */
 export function navigationTiming(): NavigationTiming {
@@ -25,10 +28,9 @@ export function findPageTrace(): (string | undefined)[] {
       ?.content ??
       (globalThis as { __APP_TRACE_ID__?: string }).__APP_TRACE_ID__ ??
       linkOf(timing);
-  const [, id, span] = /(?:^|-)([\da-f]{32})(-.{19})?$/.exec(`${text}`) ?? [];
-  // Firefox knows the sizes later. There, a page from a cache has no request.
-  const isKnown = timing.decodedBodySize || !timing.requestStart;
-  return isKnown && isCached(timing) ? [] : [id, span && text];
+  const id = /[\da-f]{32}/.exec(`${text}`)?.[0];
+  const link = id && id !== text ? text : undefined;
+  return isCached(timing) ? [] : [id, link];
 }
 
 /**
@@ -36,22 +38,24 @@ export function findPageTrace(): (string | undefined)[] {
  *
  * @param page The page load. It doesn't end before that.
  */
-export function recordPageLoad(page: Root): void {
-  page.opened();
-  const record = () => {
-    const timing = navigationTiming();
-    const add = (name: string, start: number, end: number, layer?: Layer) =>
-      addSpan(page, name, start, end, layer);
-    add("redirect", timing.redirectStart, timing.redirectEnd);
-    add("dns", timing.domainLookupStart, timing.domainLookupEnd);
-    add("connect", timing.connectStart, timing.connectEnd);
-    add("request", timing.requestStart, timing.responseStart);
-    add("response", timing.responseStart, timing.responseEnd);
-    add("dom", timing.responseEnd, timing.domComplete, "custom");
-    page.closed(now(timing.loadEventEnd));
+export function recordPageLoad(page: Root): Handlers {
+  const { requestStart, responseStart } = navigationTiming();
+  const request = openSpan(page, "request", "request", {
+    startTime: now(requestStart),
+  });
+  let isLoaded = false;
+  return {
+    navigation(timing: NavigationTiming) {
+      // Browsers may report it before its end, and twice.
+      if (isLoaded || !timing.loadEventEnd) return;
+      isLoaded = true;
+      for (const name of PHASES) {
+        addSpan(page, name, timing[`${name}Start`], timing[`${name}End`]);
+      }
+      const { domComplete, loadEventEnd, responseEnd } = timing;
+      addSpan(page, "dom", responseEnd, domComplete, "custom");
+      page.touch(now(loadEventEnd));
+      request.end(now(responseStart));
+    },
   };
-  // The event's end is only known after the event.
-  const loaded = () => setTimeout(record);
-  if (document.readyState === "complete") loaded();
-  else addEventListener("load", loaded);
 }

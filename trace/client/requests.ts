@@ -5,81 +5,72 @@
  */
 
 import type { BrowserDocument } from "./browser.ts";
-import { createTrace, openSpan, type Roots } from "./roots.ts";
-import type { Sender } from "./sender.ts";
+import { type ClientTrace, createTrace, findRoot, openSpan } from "./roots.ts";
+import { confirm, origins } from "./sender.ts";
+import type { ClientSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 
-/** A running request. */
-export interface OpenRequest {
-  /** The header to send. */
-  readonly traceparent: string;
-  /**
-   * Records the response.
-   *
-   * @param headers The response headers, or the id of the trace in them.
-   */
-  respond(status: number, headers: string | null): void;
-  /** Records an error, or without one, that the page has aborted the request. */
-  fail(error?: unknown): void;
-}
-
-/** Opens the spans of requests. */
-export interface Requests {
-  /**
-   * Whether requests to a URL carry `traceparent`.
-   *
-   * @throws {TypeError} If the URL is invalid.
-   */
-  isTraced(url: string | URL): boolean;
-  open(kind: string, method: string, url: string | URL): OpenRequest;
-}
+/**
+ * Records the end of a request.
+ *
+ * @param status The status of the response, if there is one.
+ * @param headers The response headers, or the id of the trace in them.
+ * @param error The error. Without one and without a response, the page has
+ * aborted the request.
+ */
+export type EndRequest = (
+  status: number | undefined,
+  headers: string | null,
+  error?: unknown,
+) => void;
 
 /**
- * Creates the tracing of requests.
+ * Returns the path of a URL whose requests carry `traceparent`.
  *
- * @param origins The origins that get `traceparent`.
- * @param sender Takes the spans.
- * @param roots The roots of the page.
+ * @throws {TypeError} If the URL is invalid.
  */
-export function createRequests(
-  origins: readonly string[],
-  sender: Sender,
-  roots: Roots,
-): Requests {
-  const parse = (url: string | URL) => new URL(url, document.baseURI);
-  return {
-    isTraced(url) {
-      const { origin, pathname } = parse(url);
-      return origins.includes(origin) && !pathname.startsWith("/__app/");
-    },
-    open(kind, method, url) {
-      const path = parse(url).pathname;
-      const trace = roots.at(undefined, true) ?? createTrace(sender);
-      const span = openSpan(trace, `${kind} ${method} ${path}`, "request", {
-        attributes: { "http.request.method": method, "url.path": path },
-      });
-      return {
-        traceparent: `00-${trace.id}-${span.id}-01`,
-        respond(status, headers) {
-          span.setAttribute("http.response.status_code", status);
-          if (status >= 400) {
-            // OpenTelemetry: for clients, 4xx is an error too.
-            span.setAttribute("error.type", `${status}`);
-            span.error();
-          }
-          span.end();
-          // Without its id, the server may not have recorded the trace.
-          sender.isTracing = !!headers?.includes(trace.id);
-          if (sender.isTracing) sender.confirm(trace);
-        },
-        fail(error) {
-          trace.isConfirmed = true;
-          if (error) span.error(error);
-          else span.event("fetch.aborted");
-          span.end();
-        },
-      };
-    },
-  };
+export function tracedPath(url: string | URL): string | false {
+  const { origin, pathname } = new URL(url, document.baseURI);
+  return origins.includes(origin) && !pathname.startsWith("/__app/") &&
+    pathname;
+}
+
+/** Returns the active root, or a trace for a single request. */
+export function requestTrace(): ClientTrace {
+  return findRoot(true) ?? createTrace();
+}
+
+/** Returns the header that makes a request a child of a span. */
+export function traceparentOf({ traceId, id }: ClientSpan): string {
+  return `00-${traceId}-${id}-01`;
+}
+
+/** Opens the span of a request. */
+export function openRequest(
+  kind: string,
+  method: string,
+  path: string,
+): [traceparent: string, end: EndRequest] {
+  const trace = requestTrace();
+  const span = openSpan(trace, `${kind} ${method} ${path}`, "request", {
+    attributes: { "http.request.method": method, "url.path": path },
+  });
+  return [traceparentOf(span), (status, headers, error) => {
+    if (status !== undefined) {
+      span.setAttribute("http.response.status_code", status);
+      // OpenTelemetry: for clients, 4xx is an error too.
+      if (status >= 400) {
+        span.setAttribute("error.type", `${status}`);
+        span.error();
+      }
+      // Without its id, the server may not have recorded the trace.
+      confirm(trace, headers?.includes(trace.id));
+    } else {
+      trace.isConfirmed = true;
+      if (error) span.error(error);
+      else span.event("fetch.aborted");
+    }
+    span.end();
+  }];
 }

@@ -1,14 +1,12 @@
 import type { ResourceTiming } from "./browser.ts";
 import { now } from "./clock.ts";
-import type { Observe } from "./observe.ts";
-import type { Requests } from "./requests.ts";
-import { addSpan, type ClientTrace, createTrace, type Roots } from "./roots.ts";
-import type { Sender } from "./sender.ts";
+import { MAX_RESOURCES } from "./limits.ts";
+import type { Handlers } from "./observe.ts";
+import { tracedPath } from "./requests.ts";
+import { addSpan, type ClientTrace, createTrace, findRoot } from "./roots.ts";
+import { confirm, drop } from "./sender.ts";
 
 declare const location: Location;
-
-/** Maximum resources of a root that become spans. */
-const MAX_RESOURCES = 100;
 
 /** Returns the `traceparent` of the server's request, if it was traced. */
 export function linkOf({ serverTiming }: ResourceTiming): string | undefined {
@@ -32,47 +30,31 @@ export function isCached(
  *
  * @param endpoint The URL of the server's traces. Requests to it aren't recorded.
  */
-export function recordResources(
-  observe: Observe,
-  roots: Roots,
-  sender: Sender,
-  { isTraced }: Requests,
-  endpoint: string,
-): void {
-  observe<ResourceTiming>("resource", (entry) => {
-    const { initiatorType, name, responseEnd, startTime } = entry;
-    if (name.startsWith(endpoint) || isCached(entry)) return;
-    const link = linkOf(entry);
-    let trace: ClientTrace | undefined;
-    const root = trace = roots.at(now(startTime), true);
-    // The server sends no link to a request with `traceparent`.
-    if (!link && /^(fetch|xml)/.test(initiatorType) && isTraced(name)) {
-      root?.touch(now(responseEnd));
-      return;
-    }
-    if (root && ++root.resources > MAX_RESOURCES) {
-      sender.dropped++;
-      return;
-    }
-    if (!root && link) {
-      sender.confirm(trace = createTrace(sender, link.slice(3, 35)));
-    }
-    // The query may contain secrets.
-    const url = name.split(/[?#]/)[0]!.replace(location.origin, "");
-    addSpan(
-      trace,
-      `${initiatorType} ${url}`,
-      startTime,
-      responseEnd,
-      "request",
-      {
+export function recordResources(endpoint: string): Handlers {
+  return {
+    resource(entry: ResourceTiming) {
+      const { initiatorType, name: url, responseEnd, startTime } = entry;
+      if (url.startsWith(endpoint) || isCached(entry)) return;
+      const link = linkOf(entry);
+      const root = findRoot(true, now(startTime));
+      // The server sends no link to a request with `traceparent`.
+      if (!link && /^(fetch|xml)/.test(initiatorType) && tracedPath(url)) {
+        root?.touch(now(responseEnd));
+        return;
+      }
+      if (root && ++root.resources > MAX_RESOURCES) return drop();
+      let trace: ClientTrace | undefined = root;
+      if (link) confirm(trace ??= createTrace(link.slice(3, 35)), true);
+      // The query may contain secrets.
+      const path = url.split(/[?#]/)[0]!.replace(location.origin, "");
+      const name = `${initiatorType} ${path}`;
+      addSpan(trace, name, startTime, responseEnd, "request", {
         "app.link": link,
-      },
-    );
-  });
-
-  observe("longtask", ({ duration, startTime }) => {
-    const root = roots.at(now(startTime));
-    addSpan(root, "longtask", startTime, startTime + duration, "custom");
-  });
+      });
+    },
+    longtask({ duration, startTime }: PerformanceEntry) {
+      const root = findRoot(false, now(startTime));
+      addSpan(root, "longtask", startTime, startTime + duration, "custom");
+    },
+  };
 }

@@ -7,7 +7,8 @@
 
 import type { Attributes, Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
-import type { Sender, SentTrace } from "./sender.ts";
+import { CHECK_DELAY, IDLE, MAX_DURATION, MAX_ROOTS } from "./limits.ts";
+import { isTracing, queueSpan, type SentTrace } from "./sender.ts";
 import { ClientSpan, type ClientSpanOptions, type SpanTrace } from "./span.ts";
 
 declare const location: Location;
@@ -26,35 +27,27 @@ export interface Root extends ClientTrace {
   /** Whether anything may be its child. An interaction needs a request first. */
   isReady?: boolean;
   isOver?: boolean;
+  /** Counts a span as started. */
+  opened(): void;
   /** The number of its resources. */
   resources: number;
-  /** Counts a span as ended. */
-  closed(time: number): void;
   /** Extends the root to an activity that ended at `time`. */
-  touch(time?: number): void;
+  touch(time: number): void;
   /** Whether it was active at `time`. */
   covers(time: number): boolean;
   /** Ends the root. */
   finish(): void;
 }
 
-/** The idle time that ends a root, in milliseconds. It isn't part of the root. */
-const IDLE = 1_000;
-/** Maximum duration of a root, in milliseconds. */
-const MAX_DURATION = 30_000;
-/** Maximum roots that late resources find. */
-const MAX_ROOTS = 10;
+/** The roots of the page, in the order of their start. */
+let roots: Root[] = [];
 
 /** Creates a trace. Its spans wait until the server has recorded it too. */
-export function createTrace(
-  sender: Sender | undefined,
-  id: string = randomId(2),
-): ClientTrace {
+export function createTrace(id: string = randomId() + randomId()): ClientTrace {
   const trace: ClientTrace = {
     id,
-    isConfirmed: !!sender?.isTracing,
-    opened() {},
-    ended: (json) => sender?.add(trace, json),
+    isConfirmed: isTracing,
+    ended: (json) => queueSpan(trace, json),
   };
   return trace;
 }
@@ -66,7 +59,7 @@ export function openSpan(
   layer?: Layer,
   options?: ClientSpanOptions,
 ): ClientSpan {
-  return new ClientSpan(trace, trace.span?.id ?? null, name, layer, options);
+  return new ClientSpan(trace, trace.span?.id, name, layer, options);
 }
 
 /**
@@ -90,103 +83,88 @@ export function addSpan(
   }
 }
 
-/** The roots of a page. */
-export interface Roots {
-  /**
-   * Begins a root. It is active from now on.
-   *
-   * @param action The user's action.
-   * @param name The name of its span.
-   * @param start The start, in epoch milliseconds.
-   * @param link The `traceparent` of the server's request for the page.
-   * @param trace Its trace. Default: a new one.
-   */
-  begin(
-    action: string,
-    name: string,
-    start: number,
-    link?: string,
-    trace?: ClientTrace,
-  ): Root;
-  /**
-   * Returns the root that was active at a time.
-   *
-   * @param time Epoch milliseconds. Default: now.
-   * @param isRequest Whether an interaction may get its first child.
-   */
-  at(time?: number, isRequest?: boolean): Root | undefined;
-  /** Ends all roots. */
-  finish(): void;
+/**
+ * Begins a root. It is active from now on.
+ *
+ * @param action The user's action.
+ * @param name The name of its span.
+ * @param start The start, in epoch milliseconds.
+ * @param id The id of its trace. Default: a new one.
+ * @param link The `traceparent` of the server's request for the page.
+ */
+export function beginRoot(
+  action: string,
+  name: string,
+  start: number,
+  id?: string,
+  link?: string,
+): Root {
+  const trace = createTrace(id);
+  const { ended } = trace;
+  // The page around a frame links to the frame's document itself.
+  const isFrame = link && frameElement;
+  const parentId = isFrame ? link.slice(36, 52) : undefined;
+  const span = new ClientSpan({ ...trace }, parentId, name, "request", {
+    startTime: start,
+    attributes: {
+      "app.action": action,
+      "url.path": location.pathname,
+      "app.link": isFrame ? undefined : link,
+    },
+  });
+  const limit = start + MAX_DURATION;
+  let open = 0;
+  // Without children, it isn't recorded.
+  let isAnnounced = false;
+  let last = start;
+  const root: Root = Object.assign(trace, {
+    span,
+    resources: 0,
+    opened() {
+      if (!isAnnounced) span.send(start, { "app.open": true });
+      isAnnounced = root.isReady = true;
+      open++;
+    },
+    ended(json: string, time: number) {
+      ended(json, time);
+      open--;
+      root.touch(time);
+    },
+    touch(time: number) {
+      last = Math.max(last, time);
+      // A resource may be reported after the end.
+      if (root.isOver) root.finish();
+    },
+    covers: (time: number) =>
+      start <= time && time < limit && (open > 0 || time < last + IDLE),
+    finish() {
+      if (open > 0) last = now();
+      open = 0;
+      root.isOver = true;
+      if (isAnnounced) span.end(Math.min(last, limit));
+    },
+  });
+  const wait = () => setTimeout(check, CHECK_DELAY);
+  const check = () => root.covers(now()) ? wait() : root.finish();
+  wait();
+  // An interaction without a request isn't worth remembering.
+  roots = [...roots.filter(({ isReady }) => isReady), root].slice(-MAX_ROOTS);
+  return root;
 }
 
-/** Creates the roots of a page. */
-export function createRoots(sender: Sender): Roots {
-  const roots: Root[] = [];
-  return {
-    begin(action, name, start, link, trace = createTrace(sender)) {
-      const { ended } = trace;
-      // The page around a frame links to the frame's document itself.
-      const parentId = frameElement && link ? link.slice(36, 52) : null;
-      const span = new ClientSpan({ ...trace }, parentId, name, "request", {
-        startTime: start,
-        attributes: {
-          "app.action": action,
-          "url.path": location.pathname,
-          "app.link": parentId ? undefined : link,
-        },
-      });
-      const limit = start + MAX_DURATION;
-      let open = 0;
-      // Without children, it isn't recorded.
-      let isAnnounced = false;
-      let last = start;
-      let timer: ReturnType<typeof setTimeout>;
-      const root: Root = Object.assign(trace, {
-        span,
-        resources: 0,
-        opened() {
-          open++;
-          if (!isAnnounced) span.announce();
-          isAnnounced = root.isReady = true;
-          root.touch();
-        },
-        ended(json: string, time: number) {
-          ended(json, time);
-          root.closed(time);
-        },
-        closed(time: number) {
-          open--;
-          root.touch(time);
-        },
-        touch(time = start) {
-          last = Math.min(Math.max(last, time), limit);
-          // A resource may be reported after the end.
-          if (root.isOver) return root.finish();
-          clearTimeout(timer);
-          timer = setTimeout(
-            root.finish,
-            Math.min(limit - now(), open ? MAX_DURATION : IDLE),
-          );
-        },
-        covers: (time: number) =>
-          start <= time && (!root.isOver || time < last + IDLE),
-        finish() {
-          if (open) last = Math.min(now(), limit);
-          root.isOver = true;
-          clearTimeout(timer);
-          if (isAnnounced) span.end(last);
-        },
-      });
-      root.touch();
-      // An interaction without a request isn't worth remembering.
-      if (!roots.at(-1)?.isReady) roots.pop();
-      if (roots.push(root) > MAX_ROOTS) roots.shift();
-      return root;
-    },
-    at: (time = now(), isRequest) =>
-      roots.findLast((root) =>
-        (root.isReady || isRequest) && root.covers(time)
-      ),
-    finish: () => roots.forEach((root) => root.finish()),
-  };
+/**
+ * Returns the root that was active at a time.
+ *
+ * @param isRequest Whether an interaction may get its first child.
+ * @param time Epoch milliseconds. Default: now.
+ */
+export function findRoot(isRequest?: boolean, time = now()): Root | undefined {
+  return roots.findLast((root) =>
+    (root.isReady || isRequest) && root.covers(time)
+  );
+}
+
+/** Ends all roots. */
+export function finishRoots(): void {
+  roots.forEach((root) => root.finish());
 }

@@ -1,5 +1,21 @@
+/**
+ * Sends the browser's spans to the server. A page has one connection, so its
+ * state is the module's.
+ *
+ * @module
+ */
+
 import type { BrowserNavigator } from "./browser.ts";
 import { now } from "./clock.ts";
+import {
+  BATCH_DELAY,
+  MAX_FIRST_WAIT,
+  MAX_MESSAGE,
+  MAX_QUEUE,
+  MAX_WAIT,
+  MIN_WAIT,
+  PINGS,
+} from "./limits.ts";
 
 declare const navigator: BrowserNavigator;
 
@@ -10,168 +26,160 @@ export interface SentTrace {
   isConfirmed?: boolean;
 }
 
-/** Sends the browser's spans to the server. */
-export interface Sender {
-  /** The number of dropped spans. */
-  dropped: number;
-  /**
-   * Whether the server has recorded the last trace. Then the next one doesn't
-   * wait.
-   */
-  isTracing: boolean;
-  /** Queues the record of a span, as JSON. */
-  add(trace: SentTrace, json: string): void;
-  /**
-   * Allows sending a trace, because the server has shown that it records it. A
-   * server without tracing would respond with errors, which the console would
-   * show.
-   */
-  confirm(trace: SentTrace): void;
-  /**
-   * Sends all spans with a beacon, which outlives the page, and disconnects
-   * until there are more. Browsers don't cache a page with an open socket.
-   */
-  flush(): void;
-  /** Sends all spans for the last time. */
-  close(): void;
+/** The URL of the server's traces. Without it, nothing is recorded. */
+let endpoint: string | undefined;
+/** The page's own `WebSocket`, which isn't traced. */
+let Socket: typeof WebSocket;
+let queue: (readonly [trace: SentTrace, json: string])[] = [];
+/** The connection, if the clock offset is known. */
+let socket: WebSocket | undefined;
+/** A timer, or the connection that isn't ready. */
+let step: unknown;
+/** The offset between the browser's clock and the server's, as JSON. */
+let clock = "";
+let wait = MIN_WAIT;
+/** 0 until the server is known to trace. */
+let maxWait = 0;
+
+/**
+ * Whether the server has recorded the last trace. Then the next one doesn't
+ * wait.
+ */
+export let isTracing = false;
+/** The number of dropped spans. */
+export let dropped = 0;
+
+/** The origins that get `traceparent`. */
+export let origins: readonly string[];
+
+/**
+ * Starts sending to a server.
+ *
+ * @param url The URL of the traces, without `/ws` and `/api`.
+ * @param traced The origins that get `traceparent`.
+ */
+export function startSender(url: string, traced: readonly string[]): void {
+  endpoint = url;
+  origins = traced;
+  Socket = WebSocket;
+}
+
+/** Counts a span as dropped. */
+export function drop(): void {
+  dropped++;
+}
+
+/** Queues the record of a span, as JSON. */
+export function queueSpan(trace: SentTrace, json: string): void {
+  if (!endpoint) return;
+  if (
+    json.length > MAX_MESSAGE ||
+    queue.push([trace, json]) > MAX_QUEUE && queue.shift()
+  ) drop();
+  schedule(BATCH_DELAY);
 }
 
 /**
- * Maximum spans that wait for a connection. The oldest ones are dropped first.
+ * Allows sending a trace if the server has shown that it records it. A server
+ * without tracing would respond with errors, which the console would show.
  */
-const MAX_QUEUE = 500;
-/** Maximum characters of a message. `sendBeacon` takes 64 KiB. */
-const MAX_MESSAGE = 48_000;
-/** The delay before spans are sent together, in milliseconds. */
-const BATCH_DELAY = 100;
-/** Round trips that measure the clock offset. The quickest one counts. */
-const PINGS = 4;
-/**
- * Half the delay before the first retry, in milliseconds. It doubles each time.
- */
-const MIN_WAIT = 500;
-/** The delay that ends retries if no connection ever succeeded: 3 attempts. */
-const MAX_FIRST_WAIT = 4_000;
-/** The same after a successful connection, because a server may restart. */
-const MAX_WAIT = 100_000;
+export function confirm(trace: SentTrace, isRecorded?: boolean): void {
+  isTracing = !!isRecorded;
+  if (isRecorded) {
+    trace.isConfirmed = true;
+    maxWait ||= MAX_FIRST_WAIT;
+    // The server responds.
+    if (maxWait === MAX_WAIT) wait = MIN_WAIT;
+    schedule(BATCH_DELAY);
+  }
+}
 
 /**
- * Creates a sender. It connects when there are spans to send, and then measures
- * the offset between the browser's clock and the server's.
- *
- * @param endpoint The URL of the traces, without `/ws` and `/api`.
+ * Sends all spans with a beacon, which outlives the page, and disconnects until
+ * there are more. Browsers don't cache a page with an open socket.
  */
-export function createSender(endpoint: string): Sender {
-  let queue: (readonly [trace: SentTrace, json: string])[] = [];
-  let socket: WebSocket | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let clock: unknown;
+export function flush(): void {
+  if (maxWait) {
+    send((message) => navigator.sendBeacon(`${endpoint}/api`, message));
+    socket?.close();
+  }
+}
+
+/** Sends all spans for the last time. */
+export function stopSender(): void {
+  flush();
+  endpoint = undefined;
+  queue = [];
+}
+
+/** Returns the oldest span that may be sent. */
+function next(): typeof queue[number] | undefined {
+  return queue.find(([{ isConfirmed }]) => isConfirmed);
+}
+
+function schedule(delay: number): void {
+  if (next()) step ??= setTimeout(work, delay);
+}
+
+/** Sends all spans. Connects first if necessary. */
+function work(): void {
+  step = undefined;
+  if (!socket) {
+    if (wait < maxWait && endpoint) step = connect();
+  } else if (socket.readyState === 1) {
+    send((message) => socket!.send(message));
+  }
+}
+
+/** Connects, and measures the clock offset. */
+function connect(): WebSocket {
   let pongs = 0;
-  let wait = MIN_WAIT;
-  /** 0 until the server is known to trace. Negative after the end. */
-  let maxWait = 0;
-
-  /** Returns the oldest span that may be sent. */
-  function next(): typeof queue[number] | undefined {
-    return queue.find(([{ isConfirmed }]) => isConfirmed);
-  }
-
-  function schedule(delay: number): void {
-    if (next()) timer ??= setTimeout(work, delay);
-  }
-
-  function work(): void {
-    timer = undefined;
-    if (!socket) {
-      if (wait < maxWait) connect();
-    } else if (pongs >= PINGS && socket.readyState === 1) {
-      send((message) => socket!.send(message));
+  let least = Infinity;
+  // As `client`, it only posts spans and receives no traces.
+  const ws = new Socket(`${endpoint!.replace("http", "ws")}/ws?role=client`);
+  const ping = () => ws.send(`{"type":"ping","sentAt":${now()}}`);
+  ws.onopen = ping;
+  ws.onmessage = ({ data }) => {
+    const { sentAt, now: serverTime } = JSON.parse(data);
+    // Other messages are errors about spans.
+    if (!serverTime) return;
+    const time = now();
+    const error = (time - sentAt) / 2;
+    if (error < least) {
+      least = error;
+      clock = `{"offset":${serverTime + error - time},"error":${error}}`;
     }
-  }
-
-  function connect(): void {
-    let quickest = Infinity;
-    pongs = 0;
-    // As `client`, it only posts spans and receives no traces.
-    const ws = new WebSocket(
-      `${endpoint.replace("http", "ws")}/ws?role=client`,
-    );
-    socket = ws;
-    const ping = () => ws.send(JSON.stringify({ type: "ping", sentAt: now() }));
-    ws.onopen = () => {
+    if (++pongs < PINGS) ping();
+    else {
+      socket = ws;
+      wait = MIN_WAIT;
       maxWait = MAX_WAIT;
-      ping();
-    };
-    ws.onmessage = ({ data }) => {
-      const { sentAt, now: serverTime } = JSON.parse(data);
-      // Other messages are errors about spans.
-      if (!serverTime) return;
-      const time = now();
-      const roundTrip = time - sentAt;
-      if (roundTrip < quickest) {
-        quickest = roundTrip;
-        const error = roundTrip / 2;
-        clock = { offset: serverTime + error - time, error };
-      }
-      if (++pongs < PINGS) ping();
-      else {
-        wait = MIN_WAIT;
-        work();
-      }
-    };
-    ws.onclose = () => {
-      socket = undefined;
-      schedule(wait *= 2);
-    };
-  }
-
-  /** Sends one message for each trace, until one can't be sent. */
-  function send(transmit: (message: string) => unknown): void {
-    for (let first = next(); first; first = next()) {
-      const spans: string[] = [];
-      const [{ id }] = first;
-      let size = 0;
-      const rest = queue.filter(([trace, json]) =>
-        trace.id !== id || (size += json.length) > MAX_MESSAGE ||
-        !spans.push(json)
-      );
-      const sent = transmit(
-        `{"type":"client:spans","traceId":"${id}","spans":[${spans}],"clock":${
-          JSON.stringify(clock ?? { sentAt: now() })
-        }}`,
-      );
-      if (sent === false) return;
-      queue = rest;
+      work();
     }
-  }
-
-  const sender: Sender = {
-    dropped: 0,
-    isTracing: false,
-    add(trace, json) {
-      if (
-        json.length > MAX_MESSAGE ||
-        queue.push([trace, json]) > MAX_QUEUE && queue.shift()
-      ) sender.dropped++;
-      schedule(BATCH_DELAY);
-    },
-    confirm(trace) {
-      trace.isConfirmed = sender.isTracing = true;
-      maxWait ||= MAX_FIRST_WAIT;
-      // The server responds.
-      if (maxWait === MAX_WAIT) wait = MIN_WAIT;
-      schedule(BATCH_DELAY);
-    },
-    flush() {
-      if (maxWait > 0) {
-        send((message) => navigator.sendBeacon(`${endpoint}/api`, message));
-        socket?.close();
-      }
-    },
-    close() {
-      sender.flush();
-      maxWait = -1;
-    },
   };
-  return sender;
+  ws.onclose = () => {
+    socket = step = undefined;
+    schedule(wait *= 2);
+  };
+  return ws;
+}
+
+/** Sends one message for each trace, until one can't be sent. */
+function send(transmit: (message: string) => unknown): void {
+  for (let first = next(); first; first = next()) {
+    const spans: string[] = [];
+    const [{ id }] = first;
+    let size = 0;
+    const rest = queue.filter(([trace, json]) =>
+      trace.id !== id || (size += json.length) > MAX_MESSAGE ||
+      !spans.push(json)
+    );
+    const sent = transmit(
+      `{"type":"client:spans","traceId":"${id}","spans":[${spans}],"clock":${
+        clock || `{"sentAt":${now()}}`
+      }}`,
+    );
+    if (sent === false) return;
+    queue = rest;
+  }
 }

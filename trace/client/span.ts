@@ -1,5 +1,6 @@
 import type { Attributes, AttributeValue, Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
+import { MAX_EVENTS, MAX_LENGTH } from "./limits.ts";
 
 /** Options of a span of the browser. */
 export interface ClientSpanOptions {
@@ -9,16 +10,16 @@ export interface ClientSpanOptions {
   readonly startTime?: number;
 }
 
-/** The record of a span, as the server reads it. */
+/** The record of a span, as the server reads it. It knows the defaults. */
 interface ClientSpanRecord {
   readonly id: string;
-  readonly parentId: string | null;
+  readonly parentId: string | undefined;
   name: string;
-  readonly layer: Layer;
-  status: "ok" | "error";
+  readonly layer: Layer | undefined;
+  status?: "error";
   readonly startTime: number;
   endTime?: number;
-  readonly attributes: Record<string, AttributeValue>;
+  readonly attributes: Record<string, AttributeValue | undefined>;
   readonly events: unknown[];
 }
 
@@ -27,14 +28,10 @@ export interface SpanTrace {
   /** 32 lower-case hex digits. */
   readonly id: string;
   /** Called when a span starts. */
-  opened(): void;
+  opened?(): void;
   /** Called when a span ends, with its record as JSON. */
   ended(json: string, endTime: number): void;
 }
-
-// The server cuts names, keys, and the number of attributes further.
-const MAX_LENGTH = 4096;
-const MAX_EVENTS = 64;
 
 /**
  * A running span of the browser, from a {@linkcode ClientTracer} or from
@@ -53,7 +50,7 @@ const MAX_EVENTS = 64;
  */
 export class ClientSpan {
   /** 16 lower-case hex digits. */
-  readonly id: string = randomId(1);
+  readonly id: string = randomId();
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   readonly #trace: SpanTrace;
@@ -62,24 +59,23 @@ export class ClientSpan {
   /** @internal Creates an open span. */
   constructor(
     trace: SpanTrace,
-    parentId: string | null,
+    parentId: string | undefined,
     name: string,
-    layer: Layer = "custom",
-    options: ClientSpanOptions = {},
+    layer?: Layer,
+    { attributes, startTime = now() }: ClientSpanOptions = {},
   ) {
     this.#trace = trace;
     this.traceId = trace.id;
     this.#record = {
       id: this.id,
       parentId,
-      name: clip(name),
+      name,
       layer,
-      status: "ok",
-      startTime: options.startTime ?? now(),
-      attributes: keep({}, options.attributes),
+      startTime,
+      attributes: { ...attributes },
       events: [],
     };
-    trace.opened();
+    trace.opened?.();
   }
 
   /** Opens a span below this one. */
@@ -89,18 +85,14 @@ export class ClientSpan {
 
   /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue): void {
-    keep(this.#record.attributes, { [key]: value });
+    this.#record.attributes[key] = value;
   }
 
   /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void {
     const { events } = this.#record;
     if (events.length < MAX_EVENTS) {
-      events.push({
-        name: clip(name),
-        time: now(),
-        attributes: keep({}, attributes),
-      });
+      events.push({ name, time: now(), attributes });
     }
   }
 
@@ -112,7 +104,7 @@ export class ClientSpan {
       this.setAttribute("error.type", name);
       this.event("exception", {
         "exception.type": name,
-        "exception.message": message,
+        "exception.message": `${message}`,
         "exception.stacktrace": stack,
       });
     }
@@ -120,12 +112,7 @@ export class ClientSpan {
 
   /** @internal Replaces the name. */
   rename(name: string): void {
-    this.#record.name = clip(name);
-  }
-
-  /** @internal Sends the span before its end. */
-  announce(): void {
-    this.#send(this.#record.startTime, { "app.open": true });
+    this.#record.name = name;
   }
 
   /**
@@ -136,37 +123,24 @@ export class ClientSpan {
   end(endTime: number = now()): void {
     if (!this.#record.endTime) {
       this.#record.endTime = endTime;
-      this.#send(endTime);
+      this.send(endTime);
     }
   }
 
-  #send(endTime: number, more?: Attributes): void {
+  /** @internal Sends the span, also before its end. */
+  send(endTime: number, more?: Attributes): void {
     const record = this.#record;
     const attributes = { ...record.attributes, ...more };
-    this.#trace.ended(
-      JSON.stringify({ ...record, endTime, attributes }),
-      endTime,
-    );
-  }
-}
-
-/** Adds the defined attributes to `values`. */
-function keep(
-  values: Record<string, AttributeValue>,
-  attributes: Attributes = {},
-): Record<string, AttributeValue> {
-  for (const key in attributes) {
-    const value = attributes[key];
-    if (value !== undefined) {
-      // Untyped code may pass anything, and JSON has no bigint.
-      values[key] = typeof value === "number" || typeof value === "boolean"
-        ? value
-        : clip(value);
+    try {
+      const json = JSON.stringify({ ...record, endTime, attributes }, clip);
+      this.#trace.ended(json, endTime);
+    } catch {
+      // Untyped code may have set an attribute that isn't JSON.
     }
   }
-  return values;
 }
 
-function clip(text: unknown): string {
-  return String(text).slice(0, MAX_LENGTH);
+/** Shortens texts. */
+function clip(_key: string, value: unknown): unknown {
+  return typeof value === "string" ? value.slice(0, MAX_LENGTH) : value;
 }

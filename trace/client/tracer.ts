@@ -4,10 +4,15 @@ import { now } from "./clock.ts";
 import { patchFetch } from "./fetch.ts";
 import { watchTimeline } from "./observe.ts";
 import { findPageTrace, recordPageLoad } from "./page_load.ts";
-import { createRequests } from "./requests.ts";
 import { recordResources } from "./resources.ts";
-import { createRoots, createTrace, openSpan, type Roots } from "./roots.ts";
-import { createSender, type Sender } from "./sender.ts";
+import {
+  beginRoot,
+  createTrace,
+  findRoot,
+  finishRoots,
+  openSpan,
+} from "./roots.ts";
+import { confirm, dropped, flush, startSender, stopSender } from "./sender.ts";
 import type { ClientSpan, ClientSpanOptions } from "./span.ts";
 import { followUser } from "./user.ts";
 import { recordVitals } from "./vitals.ts";
@@ -34,8 +39,6 @@ export interface ClientTracingOptions {
 /** Records spans in a browser and sends them to the server. */
 export class ClientTracer {
   readonly #end = new AbortController();
-  #roots: Roots | undefined;
-  #sender: Sender | undefined;
 
   /**
    * Starts recording in a page. Outside a page, it records nothing. Call
@@ -53,28 +56,25 @@ export class ClientTracer {
     }
     if (typeof document === "undefined") return;
     const url = new URL(endpoint, location.origin).href;
-    const sender = this.#sender = createSender(url);
-    const roots = this.#roots = createRoots(sender);
     const { signal } = this.#end;
-    const [observe, drain] = watchTimeline(signal);
+    startSender(url, [location.origin, ...trustedOrigins]);
     const [id, link] = findPageTrace();
-    const trace = createTrace(sender, id);
-    if (id) sender.confirm(trace);
-    const page = roots.begin("load", "page:load", now(0), link, trace);
-    recordPageLoad(page);
-    const recordChanges = recordVitals(observe, page);
-    followUser(roots, signal);
-    const origins = [location.origin, ...trustedOrigins];
-    const requests = createRequests(origins, sender, roots);
-    patchFetch(requests, signal);
-    patchXHR(requests, signal);
-    patchWebSocket(requests, roots, sender, !!id, signal);
-    recordResources(observe, roots, sender, requests, url);
+    const page = beginRoot("load", "page:load", now(0), id, link);
+    if (id) confirm(page, true);
+    const [vitals, hide] = recordVitals(page);
+    const drain = watchTimeline(
+      { ...recordPageLoad(page), ...vitals, ...recordResources(url) },
+      signal,
+    );
+    followUser(signal);
+    patchFetch(signal);
+    patchXHR(signal);
+    patchWebSocket(signal);
     const leave = () => {
       drain();
-      recordChanges();
-      roots.finish();
-      sender.flush();
+      hide();
+      finishRoots();
+      flush();
     };
     addEventListener("pagehide", leave, { signal });
     // On a phone, this may be the last event of the page.
@@ -85,7 +85,7 @@ export class ClientTracer {
 
   /** The number of spans that were dropped because too many were waiting. */
   get dropped(): number {
-    return this.#sender?.dropped ?? 0;
+    return dropped;
   }
 
   /**
@@ -102,8 +102,7 @@ export class ClientTracer {
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    const trace = this.#roots?.at() ?? createTrace(this.#sender);
-    return openSpan(trace, name, layer, options);
+    return openSpan(findRoot() ?? createTrace(), name, layer, options);
   }
 
   /**
@@ -143,7 +142,7 @@ export class ClientTracer {
    */
   close(): void {
     this.#end.abort();
-    this.#roots?.finish();
-    this.#sender?.close();
+    finishRoots();
+    stopSender();
   }
 }

@@ -11,78 +11,72 @@ import type {
   BrowserHistory,
 } from "./browser.ts";
 import { now } from "./clock.ts";
+import { MAX_LABEL } from "./limits.ts";
 import { replace } from "./replace.ts";
-import type { Root, Roots } from "./roots.ts";
+import { beginRoot, findRoot, type Root } from "./roots.ts";
 
 declare const document: BrowserDocument;
 declare const history: BrowserHistory;
-
-/** Maximum characters of an element's description. */
-const MAX_LABEL = 40;
 
 /**
  * Follows what the user does. An interaction is recorded if a request follows
  * within a second.
  *
- * @param roots Takes the navigations and interactions.
  * @param signal Ends it.
  */
-export function followUser(
-  roots: Roots,
-  signal: AbortSignal,
-): void {
+export function followUser(signal: AbortSignal): void {
   let { pathname, search } = location;
   let interaction: Root | undefined;
 
   function navigate(start = now()): void {
-    const name = `navigation ${pathname}`;
-    let root = roots.at(now(), true);
+    const action = "navigation";
+    const name = `${action} ${pathname}`;
+    let root = findRoot(true);
     if (root && root === interaction) {
       // The interaction continues as the navigation that it has caused.
       interaction = undefined;
       root.span.rename(name);
-      root.span.setAttribute("app.action", "navigation");
+      root.span.setAttribute("app.action", action);
       root.span.setAttribute("url.path", pathname);
-    } else root = roots.begin("navigation", name, start);
+    } else root = beginRoot(action, name, start);
     root.isReady = true;
   }
 
   /** Checks whether the address has changed. */
   function onMove(isReplaced?: boolean): void {
-    const before = pathname + search;
-    const query = search;
+    const before = pathname + (isReplaced ? location.search : search);
     ({ pathname, search } = location);
     // A page may correct its own address, before its load also the path.
     if (
-      pathname + (isReplaced ? query : search) !== before &&
+      pathname + search !== before &&
       (!isReplaced || document.readyState === "complete")
     ) navigate();
   }
 
-  for (const type of ["keydown", "click", "submit", "popstate", "pageshow"]) {
-    addEventListener(type, (event) => {
-      const { isTrusted, persisted, target, timeStamp } =
-        event as unknown as BrowserEvent;
-      if (type === "popstate") onMove();
-      else if (type === "pageshow") {
-        // The browser has kept the page.
-        if (persisted) navigate(now(timeStamp));
-      } else if (isTrusted) {
-        // Scripts of the page dispatch events too.
-        const action = type.replace("down", "");
-        interaction = roots.begin(
-          action,
-          `${action} ${describe(target)}`,
-          now(timeStamp),
-        );
-      }
-    }, { capture: true, signal });
+  const on = (type: string, listener: (event: BrowserEvent) => void) =>
+    addEventListener(
+      type,
+      listener as unknown as EventListener,
+      { capture: true, signal },
+    );
+  for (const type of ["keydown", "click", "submit"]) {
+    on(type, ({ isTrusted, target, timeStamp }) => {
+      // Scripts of the page dispatch events too.
+      if (!isTrusted) return;
+      const action = type.replace("down", "");
+      const name = `${action} ${describe(target)}`;
+      interaction = beginRoot(action, name, now(timeStamp));
+    });
   }
+  on("popstate", () => onMove());
+  on("pageshow", ({ persisted, timeStamp }) => {
+    // The browser has kept the page.
+    if (persisted) navigate(now(timeStamp));
+  });
   for (const name of ["pushState", "replaceState"] as const) {
-    const native = history[name];
-    replace(history, name, (...args) => {
+    replace(history, name, (native) => (...args) => {
       native.apply(history, args);
-      onMove(name > "r");
+      onMove(name === "replaceState");
     }, signal);
   }
 }
@@ -94,7 +88,7 @@ export function followUser(
 function describe(target: BrowserElement): string {
   // A document has none of these functions.
   const element = target.closest?.("a,button,[role=button]") ?? target;
-  const label = element.getAttribute?.("aria-label") ??
+  const label = element.ariaLabel ??
     (element.matches?.(
         "button:not(:has([contenteditable]),[contenteditable] *)",
       )

@@ -6,7 +6,7 @@
 
 import type { BrowserDocument, VitalTiming } from "./browser.ts";
 import { now } from "./clock.ts";
-import type { Observe } from "./observe.ts";
+import type { Handlers } from "./observe.ts";
 import { navigationTiming } from "./page_load.ts";
 import type { Root } from "./roots.ts";
 
@@ -24,9 +24,12 @@ const MAX_INTERACTIONS = 10;
  * Records TTFB, LCP, CLS and INP on the page load. Changes after its end become
  * spans when the page is hidden.
  *
- * @returns A function to call when the page is hidden.
+ * @returns Handlers of their entries, and a function to call when the page is
+ * hidden.
  */
-export function recordVitals(observe: Observe, page: Root): () => void {
+export function recordVitals(
+  page: Root,
+): [handlers: Handlers, hide: () => void] {
   const { activationStart = 0, responseStart } = navigationTiming();
   let isHidden = document.hidden;
   let changes: Record<string, () => void> = {};
@@ -48,51 +51,51 @@ export function recordVitals(observe: Observe, page: Root): () => void {
     }
   }
 
-  set("ttfb", Math.max(responseStart - activationStart, 0));
-  observe("largest-contentful-paint", (entry) => {
-    const { startTime } = entry;
-    if (!isHidden) set("lcp", Math.max(startTime - activationStart, 0), entry);
-  });
+  /** Returns a time since the user has opened the page. */
+  const sinceOpened = (time: number) => Math.max(time - activationStart, 0);
+  set("ttfb", sinceOpened(responseStart));
 
   let largest = 0;
   let shifts = 0;
   let first = 0;
   let last = 0;
-  const onShift = (entry: VitalTiming) => {
-    const { hadRecentInput, startTime, value } = entry;
-    if (hadRecentInput) return;
-    // Shifts count together within 5 s, if less than 1 s lies between two.
-    if (!shifts || startTime - last >= 1000 || startTime - first >= 5000) {
-      shifts = 0;
-      first = startTime;
-    }
-    last = startTime;
-    shifts += value;
-    if (shifts > largest) set("cls", largest = shifts, entry);
-  };
-  if (observe("layout-shift", onShift)) set("cls", 0);
+  if ("LayoutShift" in globalThis) set("cls", 0);
 
-  const longest = new Map<number, VitalTiming>();
+  let longest: VitalTiming[] = [];
   const onInteraction = (entry: VitalTiming) => {
-    const { duration, interactionId: id } = entry;
-    if (!id || duration <= longest.get(id)?.duration!) return;
-    longest.set(id, entry);
-    const sorted = [...longest.values()]
-      .sort((a, b) => b.duration - a.duration);
-    for (const { interactionId } of sorted.splice(MAX_INTERACTIONS)) {
-      longest.delete(interactionId!);
-    }
+    if (!entry.interactionId) return;
+    const sorted = [...longest, entry].sort((a, b) => b.duration - a.duration);
+    longest = sorted.filter(({ interactionId }, index) =>
+      index ===
+        sorted.findIndex((other) => other.interactionId === interactionId)
+    ).slice(0, MAX_INTERACTIONS);
     // One in 50 interactions may be slower.
     const { interactionCount = 0 } = performance as InteractionCounter;
-    const worst = sorted[Math.floor(interactionCount / 50)] ?? sorted.at(-1)!;
+    const worst = longest[Math.floor(interactionCount / 50)] ?? longest.at(-1)!;
     set("inp", worst.duration, worst);
   };
-  observe("event", onInteraction);
-  observe("first-input", onInteraction);
 
-  return () => {
+  return [{
+    "largest-contentful-paint"(entry: PerformanceEntry) {
+      if (!isHidden) set("lcp", sinceOpened(entry.startTime), entry);
+    },
+    "layout-shift"(entry: VitalTiming) {
+      const { hadRecentInput, startTime, value } = entry;
+      if (hadRecentInput) return;
+      // Shifts count together within 5 s, if less than 1 s lies between two.
+      if (!shifts || startTime - last >= 1000 || startTime - first >= 5000) {
+        shifts = 0;
+        first = startTime;
+      }
+      last = startTime;
+      shifts += value;
+      if (shifts > largest) set("cls", largest = shifts, entry);
+    },
+    event: onInteraction,
+    "first-input": onInteraction,
+  }, () => {
     isHidden = true;
     for (const name in changes) changes[name]!();
     changes = {};
-  };
+  }];
 }

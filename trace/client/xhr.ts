@@ -1,13 +1,19 @@
 import type { BrowserXHR } from "./browser.ts";
 import { replace } from "./replace.ts";
-import type { Requests } from "./requests.ts";
-
-declare const XMLHttpRequest: new () => BrowserXHR;
+import { openRequest, tracedPath } from "./requests.ts";
 
 /** The global object of a browser. */
 interface BrowserGlobal {
   XMLHttpRequest: new () => BrowserXHR;
 }
+
+/** The events that end a request, with the name of the error. */
+const ERRORS: Record<string, string> = {
+  load: "",
+  abort: "",
+  error: "NetworkError",
+  timeout: "TimeoutError",
+};
 
 /**
  * Replaces the page's `XMLHttpRequest` by a subclass. It traces requests like
@@ -15,51 +21,45 @@ interface BrowserGlobal {
  *
  * @param signal Restores the page's own.
  */
-export function patchXHR(
-  { isTraced, open }: Requests,
-  signal: AbortSignal,
-): void {
-  const Native = XMLHttpRequest;
+export function patchXHR(signal: AbortSignal): void {
+  const owner = globalThis as unknown as BrowserGlobal;
+  replace(owner, "XMLHttpRequest", (Native) =>
+    class extends Native {
+      /** The next request, unless it has a `traceparent`: the page's, or ours. */
+      #request: Parameters<BrowserXHR["open"]> | undefined;
 
-  class TracedXHR extends Native {
-    #method = "";
-    #url: string | URL = "";
-    /** Whether the request has a `traceparent`: the page's, or ours. */
-    #hasParent = false;
-
-    override open(...args: Parameters<BrowserXHR["open"]>): void {
-      super.open(...args);
-      this.#hasParent = false;
-      [this.#method, this.#url] = args;
-    }
-
-    override setRequestHeader(name: string, value: string): void {
-      super.setRequestHeader(name, value);
-      this.#hasParent ||= /^traceparent$/i.test(name);
-    }
-
-    override send(body?: unknown): void {
-      if (this.readyState === 1 && !this.#hasParent && isTraced(this.#url)) {
-        const call = open("xhr", this.#method.toUpperCase(), this.#url);
-        this.setRequestHeader("traceparent", call.traceparent);
-        const on = (type: string, listener: () => void) =>
-          this.addEventListener(type, listener, { once: true });
-        // Unlike `getResponseHeader`, it reports no error for other origins.
-        on(
-          "load",
-          () => call.respond(this.status, this.getAllResponseHeaders()),
-        );
-        on("abort", () => call.fail());
-        on("error", () => call.fail(new DOMException("", "NetworkError")));
-        on("timeout", () => call.fail(new DOMException("", "TimeoutError")));
+      override open(...args: Parameters<BrowserXHR["open"]>): void {
+        super.open(...args);
+        this.#request = args;
       }
-      super.send(body);
-    }
-  }
-  replace(
-    globalThis as unknown as BrowserGlobal,
-    "XMLHttpRequest",
-    TracedXHR,
-    signal,
-  );
+
+      override setRequestHeader(name: string, value: string): void {
+        super.setRequestHeader(name, value);
+        if (/^traceparent$/i.test(name)) this.#request = undefined;
+      }
+
+      override send(body?: unknown): void {
+        const [method, url] = this.#request ?? [];
+        const path = url && tracedPath(url);
+        if (path) {
+          const [traceparent, end] = openRequest(
+            "xhr",
+            method!.toUpperCase(),
+            path,
+          );
+          this.setRequestHeader("traceparent", traceparent);
+          for (const type in ERRORS) {
+            const name = ERRORS[type];
+            this.addEventListener(type, () =>
+              end(
+                this.status || undefined,
+                // Unlike `getResponseHeader`, no error for other origins.
+                this.getAllResponseHeaders(),
+                name && new DOMException("", name),
+              ), { once: true });
+          }
+        }
+        super.send(body);
+      }
+    }, signal);
 }
