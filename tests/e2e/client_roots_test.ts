@@ -130,6 +130,26 @@ for (
   );
 }
 
+const FIELDS = ["id", "closest", "getAttribute", "matches", "ownerDocument"];
+
+testPage("a form's fields don't hide what it is", async (app, view) => {
+  await run(
+    view,
+    `document.body.innerHTML = \`<form id="search" style="padding: 50px">${
+      FIELDS.map((name) => `<input type="hidden" name="${name}" value="typed">`)
+        .join("")
+    }<input id="q" name="q"></form>\`;
+     ${fetchOn("submit")}
+     document.querySelector("#q").focus();`,
+  );
+  await view.page.keyboard.press("Enter");
+  await sentSpan(app, "submit form#search");
+  await run(view, fetchOn("click"));
+  await view.page.mouse.click(20, 20);
+  await sentSpan(app, "click form#search");
+  assertEquals(view.errors, []);
+});
+
 testPage("an interaction without a request isn't sent", async (app, view) => {
   await view.page.click("#save");
   await view.page.press("#q", "a");

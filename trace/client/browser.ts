@@ -15,12 +15,13 @@ export interface BrowserDocument {
 
 /** An element of the page. */
 export interface BrowserElement {
-  readonly id: string;
-  readonly ariaLabel?: string | null;
   readonly localName: string;
+  /** `null` for a document. */
+  readonly ownerDocument: unknown;
   readonly textContent: string;
-  closest?(selector: string): BrowserElement | null;
-  matches?(selector: string): boolean;
+  closest(selector: string): BrowserElement | null;
+  getAttribute(name: string): string | null;
+  matches(selector: string): boolean;
 }
 
 /** An event that the user or the browser has caused. */
@@ -87,5 +88,5 @@ export interface VitalTiming extends PerformanceEntry {
 
 /** Sends data while a page is being closed. */
 export interface BrowserNavigator {
-  sendBeacon(url: string, body: string): boolean;
+  sendBeacon?(url: string, body: string): boolean;
 }

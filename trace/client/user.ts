@@ -17,6 +17,7 @@ import { beginRoot, findRoot, type Root } from "./roots.ts";
 
 declare const document: BrowserDocument;
 declare const history: BrowserHistory;
+declare const Element: { readonly prototype: BrowserElement };
 
 /**
  * Follows what the user does. An interaction is recorded if a request follows
@@ -86,16 +87,18 @@ export function followUser(signal: AbortSignal): void {
  * user has typed.
  */
 function describe(target: BrowserElement): string {
-  // A document has none of these functions.
-  const element = target.closest?.("a,button,[role=button]") ?? target;
-  const label = element.ariaLabel ??
-    (element.matches?.(
+  if (!target.ownerDocument) return "document";
+  // A form's fields hide its own properties, such as a field named `id`.
+  const { closest, getAttribute, matches } = Element.prototype;
+  const element = closest.call(target, "a,button,[role=button]") ?? target;
+  const label = getAttribute.call(element, "aria-label") ??
+    (matches.call(
+        element,
         "button:not(:has([contenteditable]),[contenteditable] *)",
       )
       ? element.textContent.trim()
       : "");
+  const id = getAttribute.call(element, "id");
   return element.localName +
-    (label
-      ? ` "${label.slice(0, MAX_LABEL)}"`
-      : element.id && `#${element.id}`);
+    (label ? ` "${label.slice(0, MAX_LABEL)}"` : id ? `#${id}` : "");
 }
