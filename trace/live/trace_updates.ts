@@ -87,8 +87,12 @@ export class TraceUpdates {
   }
 
   #lookAtRunning(): void {
+    // Reading them one by one would look through all running requests for each.
+    const traces = new Map(
+      this.#tracer.getTraces().map((trace) => [trace.id, trace]),
+    );
     for (const [id, sent] of this.#running) {
-      const trace = this.#tracer.getTrace(id);
+      const trace = traces.get(id) ?? this.#tracer.getTrace(id);
       if (trace === undefined) this.#running.delete(id);
       else if (runningOf(trace) !== sent) this.add("trace:update", id);
     }
