@@ -128,8 +128,15 @@ export type TraceEvent =
   }
   /** A request or job ended and was stored. `trace` has its own spans only. */
   | { readonly type: "trace:end"; readonly trace: TraceData }
-  /** A stored trace has changed. `trace` is the joined trace. */
-  | { readonly type: "trace:update"; readonly trace: TraceData }
+  /**
+   * A stored trace has changed. `trace` is the joined trace, which is created
+   * when it is read. `traceId` is one of its ids.
+   */
+  | {
+    readonly type: "trace:update";
+    readonly traceId: string;
+    readonly trace: TraceData;
+  }
   /** Ended spans of a browser were added, as the browser recorded them. */
   | {
     readonly type: "span:merge";

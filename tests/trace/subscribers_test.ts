@@ -105,6 +105,31 @@ Deno.test("subscribe() passes on each kind of event, in order and with its field
   assertStrictEquals(update.trace, onlyTrace(tracer));
 });
 
+Deno.test("trace:update joins the trace once, when that is read", () => {
+  const tracer = createTracer();
+  let reads = 0;
+  const { getTrace } = tracer;
+  tracer.getTrace = (id) => {
+    reads++;
+    return getTrace.call(tracer, id);
+  };
+  const updates: TraceEvent[] = [];
+  tracer.subscribe((event) => updates.push(event), ["trace:update"]);
+  const traceId = "1".padStart(32, "0");
+  for (let i = 1; i <= 100; i++) {
+    const parentId = String(i).padStart(16, "0");
+    tracer.startTrace("GET /", "request", { traceId, parentId }).end();
+  }
+  assertEquals(reads, 0);
+
+  const last = updates.at(-1);
+  if (last?.type !== "trace:update") throw new Error("no update");
+  assertEquals(last.traceId, traceId);
+  assertEquals(last.trace.spans.size, 100);
+  assertStrictEquals(last.trace, onlyTrace(tracer));
+  assertEquals(reads, 1);
+});
+
 Deno.test("subscribe() reports the end of spans that their trace closed", () => {
   const tracer = createTracer();
   const ended: string[] = [];

@@ -98,8 +98,11 @@ export function openStream(
   }
 
   function receive(event: TraceEvent): void {
-    if ("trace" in event) updates.add(event.type, event.trace.id);
-    else broadcast(event);
+    // Joining the trace of each update would slow down the app.
+    if (event.type === "trace:update") updates.add(event.type, event.traceId);
+    else if (event.type === "trace:end") {
+      updates.add(event.type, event.trace.id);
+    } else broadcast(event);
   }
 
   function stopListening(): void {

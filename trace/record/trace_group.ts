@@ -57,6 +57,11 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     return this.#records.length > 1 || this.#spans !== undefined;
   }
 
+  /** Whether it has no parts. */
+  get isEmpty(): boolean {
+    return this.#records.length === 0 && this.#spans === undefined;
+  }
+
   /** Whether a span belongs to the ended ones. */
   has(spanId: string): boolean {
     return this.#spans?.has(spanId) || this.#isRecorded(spanId);

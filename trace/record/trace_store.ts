@@ -218,9 +218,17 @@ export class TraceStore {
       .filter((trace) => trace !== undefined);
   }
 
-  /** Whether a trace with an id has a group. Pending records have none. */
-  has(traceId: string): boolean {
-    return this.#byId.has(traceId);
+  /**
+   * Returns the first id of the stored trace with an id. `undefined` if there is
+   * none, also for pending records.
+   */
+  firstIdOf(traceId: string): string | undefined {
+    return this.#byId.get(traceId)?.ids[0];
+  }
+
+  /** Whether nothing of a trace has ended. */
+  isEmpty(traceId: string): boolean {
+    return this.#byId.get(traceId)?.isEmpty ?? true;
   }
 
   /** Whether a stored trace has other parts than a record. */

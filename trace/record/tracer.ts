@@ -225,15 +225,28 @@ export class TracerImpl implements Tracer {
   /** Emits each changed trace once. */
   #emitUpdates(traceIds: ReadonlySet<string>): void {
     if (!this.#subscribers.want("trace:update")) return;
-    const traces = new Map<string, TraceData>();
+    const ids = new Set<string>();
     for (const id of traceIds) {
-      if (!this.#store.has(id)) continue;
-      const trace = this.getTrace(id);
-      if (trace !== undefined) traces.set(trace.id, trace);
+      const first = this.#store.firstIdOf(id);
+      if (first === undefined || ids.has(first)) continue;
+      const isKept = !this.#store.isEmpty(first) ||
+        this.getTrace(first) !== undefined;
+      if (isKept) ids.add(first);
     }
-    for (const trace of traces.values()) {
-      this.#subscribers.emit({ type: "trace:update", trace });
-    }
+    for (const id of ids) this.#subscribers.emit(this.#updateOf(id));
+  }
+
+  /** Returns an event that joins the trace when that is read. */
+  #updateOf(traceId: string): TraceEvent {
+    const read = () => this.getTrace(traceId)!;
+    let trace: TraceData | undefined;
+    return {
+      type: "trace:update",
+      traceId,
+      get trace() {
+        return trace ??= read();
+      },
+    };
   }
 
   /** Emits the stored trace that a record is only a part of. */
