@@ -69,7 +69,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
           : (
             <>
               <TimeFacts node={node} tree={tree} />
-              {!isOpenSpan(span) && <SpanPast span={span} />}
+              {!isOpenSpan(span) && <SpanPast span={span} tree={tree} />}
             </>
           )}
         <Failure span={span} />

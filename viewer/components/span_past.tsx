@@ -2,6 +2,7 @@ import type { SpanData } from "../../trace/types.ts";
 import { formatDuration, formatPlural, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { pastOf } from "../model/past.ts";
+import type { TraceTree } from "../model/tree.ts";
 import { historyOf } from "../state/span_history.ts";
 import { Section } from "./controls.tsx";
 
@@ -9,8 +10,8 @@ const HEIGHT = 22;
 const BAR = 5;
 
 /** Compares a span with its runs in other traces of the route. */
-export function SpanPast({ span }: { span: SpanData }) {
-  const times = historyOf(span);
+export function SpanPast({ span, tree }: { span: SpanData; tree: TraceTree }) {
+  const times = historyOf(span, tree);
   const past = times && pastOf(span.duration, times);
   if (past === undefined) return null;
   const { count, faster, least, most, bars, own } = past;

@@ -13,6 +13,7 @@ import {
   isOpenSpan,
 } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
+import { criticalPath } from "../model/critical_path.ts";
 import {
   formatCount,
   formatDelta,
@@ -23,7 +24,7 @@ import { numberOf } from "../model/process.ts";
 import { cutText } from "../model/text.ts";
 import { selfTimeOf, type SpanNode, type TraceTree } from "../model/tree.ts";
 import { connection } from "../state/live.ts";
-import { critical } from "../state/opened.ts";
+import * as opened from "../state/opened.ts";
 import { momentText } from "../state/settings.ts";
 import { type Fact, Facts, Section } from "./controls.tsx";
 
@@ -31,7 +32,12 @@ import { type Fact, Facts, Section } from "./controls.tsx";
 export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const { span } = node;
   const { id, startTime, duration } = span;
-  const path = useMemo(() => critical.value?.(node), [tree, node]);
+  const path = useMemo(() => {
+    // A comparison also has the spans of another trace.
+    const isOpened = tree === opened.tree.value;
+    const pathOf = isOpened ? opened.critical.value : criticalPath(tree);
+    return pathOf?.(node);
+  }, [tree, node]);
   const onPath = totalLength(path ?? []);
   const starts = formatDuration(startTime - tree.start);
   const self = selfTimeOf(node);

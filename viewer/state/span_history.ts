@@ -8,7 +8,8 @@ import { computed, effect, signal } from "@preact/signals";
 import type { SpanData } from "../../trace/types.ts";
 import { routeKey } from "../model/filters.ts";
 import { type SpanHistory, spanHistory, type Times } from "../model/history.ts";
-import { openedTrace } from "./opened.ts";
+import type { TraceTree } from "../model/tree.ts";
+import { comparedTrace, openedTrace } from "./opened.ts";
 import { selectedRow } from "./selection.ts";
 import { readInSlices } from "./slices.ts";
 import { entries } from "./traces.ts";
@@ -16,12 +17,16 @@ import { entries } from "./traces.ts";
 /** Maximum traces to look at. They must be decoded. */
 const MAX_TRACES = 300;
 
-/** The key and route of the open trace, once one of its spans is selected. */
+/**
+ * The key and route of the open trace, and the key of the compared one, once a
+ * span is selected.
+ */
 const wanted = computed(() => {
   const entry = openedTrace.value?.entry;
+  const compared = comparedTrace.value?.entry.key ?? "";
   return entry === undefined || selectedRow.value === ""
     ? ""
-    : `${entry.key}\n${routeKey(entry)}`;
+    : `${entry.key}\n${routeKey(entry)}\n${compared}`;
 });
 
 /** The spans of other traces of the open trace's route, once they are read. */
@@ -37,8 +42,10 @@ effect(() => {
   history.value = undefined;
   const open = openedTrace.peek()!.entry;
   const route = routeKey(open);
+  const compared = comparedTrace.peek()?.entry.key;
   const others = entries.peek()
-    .filter((entry) => entry.key !== open.key && routeKey(entry) === route)
+    .filter(({ key }) => key !== open.key && key !== compared)
+    .filter((entry) => routeKey(entry) === route)
     .slice(-MAX_TRACES);
   const found = spanHistory();
   return readInSlices(
@@ -53,8 +60,14 @@ effect(() => {
 
 /**
  * Returns the same spans in other traces of the open trace's route. `undefined`
- * until they are read.
+ * until they are read, and for a span of another route.
+ *
+ * @param tree The tree of the span: of the open trace, or of the compared one.
  */
-export function historyOf(span: SpanData): Times | undefined {
-  return history.value?.sameAs(span);
+export function historyOf(span: SpanData, tree: TraceTree): Times | undefined {
+  const open = openedTrace.value;
+  const compared = comparedTrace.value;
+  const isOther = open && compared && tree === compared.tree &&
+    routeKey(compared.entry) !== routeKey(open.entry);
+  return isOther ? undefined : history.value?.sameAs(span);
 }
