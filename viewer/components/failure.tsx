@@ -1,14 +1,14 @@
 import { exceptionOf } from "../../trace/export/attributes.ts";
-import type { SpanData } from "../../trace/types.ts";
 import { pathOfPlace, readStack } from "../model/stack.ts";
 import { SHOWN_LENGTH } from "../model/text.ts";
-import { isFailed } from "../model/tree.ts";
+import { isFailed, type SpanNode } from "../model/tree.ts";
 import { copyText } from "../state/files.ts";
 import { Chip, Section } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
 
 /** The error of a span, with its stack. */
-export function Failure({ span }: { span: SpanData }) {
+export function Failure({ node }: { node: SpanNode }) {
+  const { span } = node;
   const event = exceptionOf(span);
   if (event === undefined && !isFailed(span)) return null;
   const [type, message, stack] = ["type", "message", "stacktrace"]
@@ -18,6 +18,8 @@ export function Failure({ span }: { span: SpanData }) {
     ? "Exception"
     : span.status === "timeout"
     ? "Still open when its trace ended"
+    : node.errorsBelow > 0
+    ? "A span below failed"
     : "Failed without an exception";
   // Most stacks begin with the message.
   const frames = head && stack?.startsWith(`${head}\n`)

@@ -72,7 +72,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
               {!isOpenSpan(span) && <SpanPast span={span} tree={tree} />}
             </>
           )}
-        <Failure span={span} />
+        <Failure node={node} />
         <Statement span={span} />
         <Attributes span={span} />
         <Logs span={span} origin={tree.start} />
