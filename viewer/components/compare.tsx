@@ -25,8 +25,8 @@ import {
   Flag,
   Indent,
   Outcome,
-  Request,
   Swatch,
+  Title,
   Tool,
   Twist,
 } from "./controls.tsx";
@@ -76,7 +76,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
     >
       <span class="side-mark">{mark}</span>
       <span class="side-path">
-        <Request {...entry} />
+        <Title entry={entry} />
       </span>
       <span class="side-facts">
         <Outcome entry={entry} />

@@ -7,7 +7,7 @@
 import { type ComponentChildren, type ComponentProps, Fragment } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { formatDuration, formatPlural } from "../model/format.ts";
-import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
+import { isAction, isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { runKey } from "../state/keyboard.ts";
 
@@ -164,7 +164,7 @@ export function timeText({ pending, duration }: TraceEntry): string {
 }
 
 /** The method and path of a request, or the name of another operation. */
-export function Request(
+function Request(
   { method, path }: { method: string; path: string },
 ) {
   return (
@@ -172,6 +172,14 @@ export function Request(
       <span class="method">{cutText(method, 20)}</span> {cutText(path, 300)}
     </>
   );
+}
+
+/** What a trace is: its request, or what the user did, and where. */
+export function Title({ entry }: { entry: TraceEntry }) {
+  const { method, name, path } = entry;
+  if (method !== "" || !isAction(entry)) return <Request {...entry} />;
+  const place = name.endsWith(path) ? "" : path;
+  return <>{cutText(name, 100)} {cutText(place, 100)}</>;
 }
 
 /** Indents a name, with a guide for each level above. */

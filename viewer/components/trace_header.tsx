@@ -10,7 +10,7 @@ import {
 import { sumOf } from "../model/numbers.ts";
 import { clocksOf } from "../model/clock.ts";
 import { HOME, processOf } from "../model/process.ts";
-import { inLayerOrder, isAction, type TraceEntry } from "../model/summary.ts";
+import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
@@ -20,7 +20,7 @@ import * as rows from "../state/rows.ts";
 import * as opened from "../state/opened.ts";
 import * as selection from "../state/selection.ts";
 import { momentText } from "../state/settings.ts";
-import { Chip, Outcome, Request, Swatch, Tool } from "./controls.tsx";
+import { Chip, Outcome, Swatch, Title, Tool } from "./controls.tsx";
 
 /** The title, facts and actions of the open trace. */
 export function TraceHeader(
@@ -37,9 +37,7 @@ export function TraceHeader(
           onClick={selection.closeTrace}
         />
         <h2 title={cutText(entry.path, 500)}>
-          {entry.method === "" && isAction(entry)
-            ? <>{cutText(entry.name, 100)} {cutText(pathAfter(entry), 100)}</>
-            : <Request {...entry} />}
+          <Title entry={entry} />
         </h2>
         <TraceActions entry={entry} />
       </div>
@@ -68,11 +66,6 @@ export function TraceHeader(
       </div>
     </header>
   );
-}
-
-/** Returns the path of the page, if the name of the action doesn't have it. */
-function pathAfter({ name, path }: TraceEntry): string {
-  return name.endsWith(path) ? "" : path;
 }
 
 function TraceActions({ entry }: { entry: TraceEntry }) {
