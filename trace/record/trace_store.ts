@@ -62,6 +62,8 @@ export class TraceStore {
     if (links.length === 0) return;
     const { id: traceId, root } = record;
     this.#link(this.#groupFor(traceId), { traceId, spanId: root.id }, links);
+    // The record may be too short to be pushed.
+    while (this.#groupCount > this.#maxTraces) this.#evict();
   }
 
   #dropPending(record: TraceRecord): void {
