@@ -100,7 +100,7 @@ export function confirm(trace: SentTrace, isRecorded?: boolean): void {
  */
 export function flush(): void {
   if (maxWait) {
-    send((message) => navigator.sendBeacon!(`${endpoint}/api`, message));
+    send((message) => navigator.sendBeacon?.(`${endpoint}/api`, message));
     socket?.close();
   }
 }
