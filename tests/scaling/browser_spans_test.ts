@@ -4,24 +4,33 @@
  * @module
  */
 
+import type { SerializedTrace } from "@quartet/kit/trace";
 import { assert, assertEquals } from "@std/assert";
 import { findProgram, start } from "../trace/proxies.ts";
 import { startProcesses } from "./rolling.ts";
 import { haproxy, nginx, shown } from "./scaling_page.ts";
 
-/** Opens a page and posts a browser span. Returns whether it was added. */
-async function postSpan(origin: string): Promise<boolean> {
+/**
+ * Opens a page and posts a browser span.
+ *
+ * @returns Whether a process has both in one trace.
+ */
+async function postSpan(
+  origin: string,
+  ports: readonly number[],
+): Promise<boolean> {
   const page = await fetch(origin);
   await page.body?.cancel();
   assertEquals(page.status, 200);
   const cookie = page.headers.getSetCookie()[0]?.split(";")[0] ?? "";
   const startTime = Date.now();
+  const traceId = page.headers.get("x-app-trace-id");
   const response = await fetch(`${origin}/__app/traces/api`, {
     method: "POST",
     headers: { cookie, "content-type": "text/plain" },
     body: JSON.stringify({
       type: "client:spans",
-      traceId: page.headers.get("x-app-trace-id"),
+      traceId,
       spans: [{
         id: "00f067aa0ba902b7",
         name: "hydrate:Cart",
@@ -30,8 +39,17 @@ async function postSpan(origin: string): Promise<boolean> {
       }],
     }),
   });
-  const { added } = await response.json();
-  return added === 1;
+  assertEquals((await response.json()).added, 1);
+  const found = await Promise.all(ports.map(async (port) => {
+    const query = `traceId=${traceId}&layer=request`;
+    const api = `http://127.0.0.1:${port}/__app/traces/api?${query}`;
+    const { traces } = await (await fetch(api)).json();
+    const names = traces.flatMap(({ spans }: SerializedTrace) =>
+      spans.map(({ name }) => name)
+    );
+    return names.includes("hydrate:Cart");
+  }));
+  return found.includes(true);
 }
 
 const [checks = "", , cookies = ""] = shown("haproxy");
@@ -72,10 +90,12 @@ for (
       await using processes = await startProcesses(0, "traced_server.ts");
       await using proxy = await start(program!, configure(processes.ports));
       const origin = `http://127.0.0.1:${proxy.target.port}`;
-      const added: boolean[] = [];
-      for (let i = 0; i < 9; i++) added.push(await postSpan(origin));
+      const joined: boolean[] = [];
+      for (let i = 0; i < 9; i++) {
+        joined.push(await postSpan(origin, processes.ports));
+      }
       assert(!isKept || cookies.includes("cookie kit"));
-      assertEquals(added.every(Boolean), isKept);
+      assertEquals(joined.every(Boolean), isKept);
     },
   });
 }
