@@ -21,7 +21,6 @@ export interface BrowserElement {
   readonly textContent: string;
   closest(selector: string): BrowserElement | null;
   getAttribute(name: string): string | null;
-  matches(selector: string): boolean;
 }
 
 /** An event that the user or the browser has caused. */

@@ -37,5 +37,7 @@ export const MAX_DURATION = 30_000;
 export const MAX_ROOTS = 10;
 /** Maximum resources of a root that become spans. */
 export const MAX_RESOURCES = 100;
+/** Maximum interactions whose durations are compared. */
+export const MAX_INTERACTIONS = 10;
 /** Maximum characters of an element's description. */
 export const MAX_LABEL = 40;

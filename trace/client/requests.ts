@@ -67,7 +67,7 @@ export function openRequest(
       // Without its id, the server may not have recorded the trace.
       confirm(trace, headers?.includes(trace.id));
     } else {
-      trace.isConfirmed = true;
+      trace.isKnown = true;
       if (error) span.error(error);
       else span.event("fetch.aborted");
     }

@@ -46,7 +46,7 @@ let roots: Root[] = [];
 export function createTrace(id: string = randomId() + randomId()): ClientTrace {
   const trace: ClientTrace = {
     id,
-    isConfirmed: isTracing,
+    isKnown: isTracing,
     ended: (json) => queueSpan(trace, json),
   };
   return trace;

@@ -23,7 +23,7 @@ declare const navigator: BrowserNavigator;
 export interface SentTrace {
   readonly id: string;
   /** Whether the server records the trace too. Until then, its spans wait. */
-  isConfirmed?: boolean;
+  isKnown?: boolean;
 }
 
 /** The URL of the server's traces. Without it, nothing is recorded. */
@@ -86,7 +86,7 @@ export function queueSpan(trace: SentTrace, json: string): void {
 export function confirm(trace: SentTrace, isRecorded?: boolean): void {
   isTracing = !!isRecorded;
   if (isRecorded) {
-    trace.isConfirmed = true;
+    trace.isKnown = true;
     maxWait ||= MAX_FIRST_WAIT;
     // The server responds.
     if (maxWait === MAX_WAIT) wait = MIN_WAIT;
@@ -114,7 +114,7 @@ export function stopSender(): void {
 
 /** Returns the oldest span that may be sent. */
 function next(): typeof queue[number] | undefined {
-  return queue.find(([{ isConfirmed }]) => isConfirmed);
+  return queue.find(([{ isKnown }]) => isKnown);
 }
 
 function schedule(delay: number): void {

@@ -89,15 +89,13 @@ export function followUser(signal: AbortSignal): void {
 function describe(target: BrowserElement): string {
   if (!target.ownerDocument) return "document";
   // A form's fields hide its own properties, such as a field named `id`.
-  const { closest, getAttribute, matches } = Element.prototype;
+  const { closest, getAttribute } = Element.prototype;
   const element = closest.call(target, "a,button,[role=button]") ?? target;
   const label = getAttribute.call(element, "aria-label") ??
-    (matches.call(
-        element,
-        "button:not(:has([contenteditable]),[contenteditable] *)",
-      )
-      ? element.textContent.trim()
-      : "");
+    closest.call(
+      element,
+      "button:not(:has([contenteditable]),[contenteditable] *)",
+    )?.textContent.trim();
   const id = getAttribute.call(element, "id");
   return element.localName +
     (label ? ` "${label.slice(0, MAX_LABEL)}"` : id ? `#${id}` : "");

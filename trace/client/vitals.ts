@@ -6,6 +6,7 @@
 
 import type { BrowserDocument, VitalTiming } from "./browser.ts";
 import { now } from "./clock.ts";
+import { MAX_INTERACTIONS } from "./limits.ts";
 import type { Handlers } from "./observe.ts";
 import { navigationTiming } from "./page_load.ts";
 import type { Root } from "./roots.ts";
@@ -16,9 +17,6 @@ interface InteractionCounter {
   /** The interactions with the page so far. Absent in older browsers. */
   readonly interactionCount?: number;
 }
-
-/** Maximum interactions that are compared. */
-const MAX_INTERACTIONS = 10;
 
 /**
  * Records TTFB, LCP, CLS and INP on the page load. Changes after its end become

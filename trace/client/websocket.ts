@@ -27,7 +27,7 @@ export function patchWebSocket(signal: AbortSignal): void {
     attributes: Attributes = {},
   ): ClientSpan {
     // A page can't read the response to a socket's request.
-    trace.isConfirmed = true;
+    trace.isKnown = true;
     return openSpan(trace, name, "request", { attributes });
   }
 
