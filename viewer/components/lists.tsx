@@ -21,7 +21,7 @@ import * as traces from "../state/traces.ts";
 import { Chip, classes, Status, timeText } from "./controls.tsx";
 import { barColumn, scale } from "./duration_bar.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
-import { pathCell } from "./path_cell.tsx";
+import { PathCell } from "./path_cell.tsx";
 import { RowButton } from "./row_button.tsx";
 
 const ROW_HEIGHT = 28;
@@ -47,7 +47,7 @@ const traceColumns = computed((): Column<TraceEntry>[] => [
         "Page load, navigation, click, submit, key, method of a request, job",
     },
   ),
-  column("path", "Path", pathCell(listing.filters.value), {
+  column("path", "Path", (entry) => <PathCell entry={entry} />, {
     title: ({ path }) => cutText(path, 500),
   }),
   column("statusCode", "Status", (entry) => <Status entry={entry} />),

@@ -4,29 +4,40 @@
  * @module
  */
 
-import { type Filters, matchedRequest } from "../model/filters.ts";
+import { matchedRequest } from "../model/filters.ts";
 import { formatCount, formatPlural } from "../model/format.ts";
 import { isAction, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as evidence from "../state/evidence.ts";
-import { runningKeys } from "../state/listing.ts";
+import { filters, runningKeys } from "../state/listing.ts";
 import { RowButton } from "./row_button.tsx";
 
-/** Returns a function that draws the path of a trace. */
-export function pathCell(filters: Filters) {
-  return (entry: TraceEntry) => (
+interface EntryProps {
+  readonly entry: TraceEntry;
+}
+
+/** The path of a trace, with notes and badges. */
+export function PathCell({ entry }: EntryProps) {
+  return (
     <>
       <span class="label">{cutText(entry.path, 300)}</span>
-      <span class="muted">{noteOf(entry, filters)}</span>
+      <Note entry={entry} />
       <Badges entry={entry} />
     </>
   );
 }
 
+function Note({ entry }: EntryProps) {
+  return <span class="muted">{noteOf(entry)}</span>;
+}
+
 /** Returns the text after the path: the matched request, or what it is. */
-function noteOf(entry: TraceEntry, filters: Filters): string {
+function noteOf(entry: TraceEntry): string {
   const { kind, route, path, name, requests } = entry;
-  const found = matchedRequest(entry, filters);
+  // Filters draw only those rows again that may name a request.
+  const found = requests.length > 0
+    ? matchedRequest(entry, filters.value)
+    : undefined;
   if (found !== undefined) {
     const { method, path, statusCode } = found;
     return cutText(`→ ${method} ${path} ${statusCode || ""}`, 200);
@@ -40,7 +51,7 @@ function noteOf(entry: TraceEntry, filters: Filters): string {
   return cutText(notes.filter(Boolean).join(" · "), 200);
 }
 
-function Badges({ entry }: { entry: TraceEntry }) {
+function Badges({ entry }: EntryProps) {
   const { key, errorCount, repeats } = entry;
   const slow = evidence.slowness(entry);
   const isRunning = entry.running || entry.pending ||

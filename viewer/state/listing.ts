@@ -33,7 +33,7 @@ import {
   additions,
   dataState,
   entries,
-  findEntry,
+  hasEntry,
   held,
   holding,
   keyOf,
@@ -103,9 +103,15 @@ export const shown = computed(() => {
   return filtered.value.filter((entry) => search.matches(entry, wanted));
 });
 
-/** The traces with a running request, by key. */
+/** The keys as text: an equal one draws no row again. */
+const runningText = computed(() =>
+  pending.value.filter(({ id }) => hasEntry(id)).map(({ id }) => keyOf(id))
+    .join(" ")
+);
+
+/** The keys of listed traces with a running request. */
 export const runningKeys = computed(() =>
-  new Set(pending.value.map(({ id }) => keyOf(id)))
+  new Set(runningText.value.split(" "))
 );
 
 /** Running requests first, then the traces. */
@@ -116,8 +122,8 @@ const current = computed(() => {
   const accepts = createFilter(filters.value);
   // A trace that is listed has its running requests in its row.
   const running = new Map(
-    pending.value.filter((entry) => findEntry(entry.id) === entry)
-      .filter(accepts).map((entry) => [entry.key, entry]),
+    pending.value.filter((entry) => !hasEntry(entry.id) && accepts(entry))
+      .map((entry) => [entry.key, entry]),
   );
   return running.size === 0
     ? shown.value

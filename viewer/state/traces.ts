@@ -71,6 +71,13 @@ export function findEntry(id: string): TraceEntry | undefined {
   return known.get(keyOf(id)) ?? shown.find(isIt) ?? running.find(isIt);
 }
 
+/** Whether a trace with an id or a linked id has arrived. */
+export function hasEntry(id: string): boolean {
+  // Reads both signals, because a trace may be added.
+  const count = entries.value.length + held.value.length;
+  return count > 0 && known.has(keyOf(id));
+}
+
 /** Returns the key of the trace that a trace id belongs to. */
 export function keyOf(id: string): string {
   return known.has(id) ? id : keys.get(id) ?? id;
