@@ -91,7 +91,7 @@ function walkBack(
   return segments.reverse();
 }
 
-/** The phases of a page load. What happens during them is beside them. */
+/** The phases of a page load. Requests in a phase are its siblings. */
 const PHASES = ["redirect", "dns", "connect", "request", "response", "dom"];
 
 function isPhase({ span, parent }: SpanNode): boolean {
