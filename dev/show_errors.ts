@@ -35,7 +35,7 @@ export function showErrors(tracer: Tracer): Middleware {
       route: typeof route === "string" ? route : undefined,
       name: type,
       message,
-      trace: span && `/__app/traces#trace=${span.traceId}`,
+      trace: span && `/__app/traces#trace=${span.traceId}&span=${span.id}`,
     });
   };
   return Object.assign(middleware, { outermost: true });

@@ -91,7 +91,10 @@ Deno.test("dev --trace shows a browser the error that the app didn't handle, and
   assertStringIncludes(text, "<dd>GET /notes/7</dd>");
   assertStringIncludes(text, "<dd>/notes/:id</dd>");
   const id = headers.get("x-app-trace-id");
-  assertStringIncludes(text, `href="/__app/traces#trace=${id}"`);
+  assertMatch(
+    text,
+    new RegExp(`href="/__app/traces#trace=${id}&amp;span=[\\da-f]{16}"`),
+  );
   for (const hidden of ["main.ts", "    at ", "s3", "<script", "pw@"]) {
     assert(!text.includes(hidden), hidden);
   }

@@ -233,7 +233,10 @@ Deno.test("dev --trace prints a request's tree, and its API returns the same tra
     ["request", "auth", "routing", "data", "data", "database", "database"],
   );
   await child.printed(
-    new RegExp(`^   ${url}__app/traces#trace=${trace.id}$`, "m"),
+    new RegExp(
+      `^   ${url}__app/traces#trace=${trace.id}&span=${trace.rootSpanId}$`,
+      "m",
+    ),
   );
   // Viewing the traces records none.
   assert(!child.stdout.includes("__app/traces/api"));

@@ -269,10 +269,10 @@ testJoined("lists the longest spans of the critical path", async (page) => {
     (await summary.locator(".finding").allInnerTexts())
       .map((text) => text.replace(/\s+/, " ")),
     [
+      "browser 239 ms",
       "prices 220 ms",
-      "browser 175 ms",
-      "request 143 ms",
-      "database 82.0 ms",
+      "request 135 ms",
+      "database 33.0 ms",
       "rpc 15.0 ms",
     ],
   );

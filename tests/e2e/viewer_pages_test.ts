@@ -65,13 +65,13 @@ testFile(
       "page",
     ]);
     assertEquals(await rows.locator(".path .muted").allInnerTexts(), [
-      'click button "Save" · 3 requests',
+      "/countries/fra · 3 requests",
       "3 requests",
       "/countries/:code · 4 requests",
     ]);
     assertEquals(await firstRow(page), [
       "click",
-      '/countries/fra click button "Save" · 3 requests 6× query',
+      'button "Save" /countries/fra · 3 requests 6× query',
       "200",
       "13",
     ]);

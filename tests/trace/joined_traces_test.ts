@@ -23,6 +23,7 @@ import {
   treeOf,
 } from "./fakes.ts";
 import { packTraces, unpackTraces } from "../../trace/export/pack.ts";
+import { indexTrace } from "../../trace/export/trace_index.ts";
 import { fromChromeTrace } from "../../viewer/model/chrome_reader.ts";
 import { SeededRandom } from "./export/random.ts";
 
@@ -447,6 +448,29 @@ function shuffled<T>(list: readonly T[], random: SeededRandom): T[] {
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item);
 }
+
+Deno.test("A service that answers longer than its caller waits isn't moved", () => {
+  const { tracer } = createTestTracer();
+  tracer.mergeClientSpans(PAGE, [
+    client(1, null, "fetch", [0, 20], { "http.request.method": "GET" }),
+  ]);
+  tracer.mergeSpans([remote(2, PAGE, id(1), "stock", [5, 26])]);
+  const span = spanNamed(onlyTrace(tracer), "stock");
+  assertEquals(span.startTime, EPOCH + 5);
+  assertEquals("app.clock.shift" in span.attributes, false);
+});
+
+Deno.test("Subscriptions don't count in the times of layers", () => {
+  const { tracer } = createTestTracer();
+  tracer.mergeSpans([
+    remote(1, PAGE, null, "GET /", [0, 20]),
+    remote(2, PAGE, id(1), "news", [5, 5_000], { "app.detached": true }),
+    remote(3, PAGE, id(2), "query", [10, 3_000]),
+  ]);
+  assertEquals(indexTrace(serializeTrace(onlyTrace(tracer))).layers, [
+    ["request", 20],
+  ]);
+});
 
 Deno.test("The same tree comes of parts that arrive in any order", () => {
   const random = new SeededRandom(16);

@@ -1,8 +1,8 @@
 /**
  * Aligns the clocks of a trace's processes: page, server and other services.
  *
- * The method is Jaeger's. If the first span of a process lies outside its
- * caller's span, although it is shorter, it moves to the caller's middle: the
+ * The method is Jaeger's. If the first span of a process begins before or after
+ * its caller's span, although it is shorter, it moves to the caller's middle: the
  * network then takes equally long both ways. If it is longer than its caller, it
  * only moves to the caller's start. The spans of that process below it move
  * along. Unlike Jaeger, a span moves no further than necessary if the measured
@@ -92,6 +92,8 @@ function shiftOf(node: AlignedNode, clockError: number): number {
   const fits = [parent.shift, 0].find((s) => startsLate(s) && endsEarly(s));
   if (fits !== undefined) return fits;
   const base = parent.shift;
+  // A response's body may take longer than the call that waits for its headers.
+  if (startsLate(base) && span.startTime + base < to) return base;
   if (startsLate(base) && !isAwaited(node, parent)) return base;
   const room = (to - from) - (span.endTime - span.startTime);
   const isLonger = room < 0 || !isTimed(span) || !isTimed(parent.span);

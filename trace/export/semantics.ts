@@ -81,13 +81,15 @@ export function isOpenSpan(span: Pick<SpanData, "attributes">): boolean {
 
 /**
  * Whether a span waits for its child. A browser's work on a server's response
- * is a child too, but the server doesn't wait for it.
+ * is a child too, but the server doesn't wait for it. Nothing waits for
+ * long-lived work.
  */
 export function waitsFor(
   parent: Pick<SpanData, "attributes">,
   child: Pick<SpanData, "attributes">,
 ): boolean {
-  return isClientSpan(parent) || !isClientSpan(child);
+  return child.attributes[DETACHED] !== true &&
+    (isClientSpan(parent) || !isClientSpan(child));
 }
 
 /** Returns the layer of another library's span. */

@@ -5,6 +5,7 @@ import type {
   TraceMetadata,
 } from "../types.ts";
 import { LAYERS } from "../layers.ts";
+import { DETACHED } from "./semantics.ts";
 import { selfTimes } from "./self_time.ts";
 import { factsOf, type TraceFacts } from "./trace_facts.ts";
 
@@ -98,14 +99,30 @@ export function requestOf(
 
 function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
   const self = selfTimes(spans);
+  const detached = detachedIds(spans);
   const sums = new Map<Layer, number>();
-  spans.forEach(({ layer }, i) => {
-    sums.set(layer, (sums.get(layer) ?? 0) + (self[i] ?? 0));
+  spans.forEach(({ id, layer }, i) => {
+    const time = detached.has(id) ? 0 : self[i] ?? 0;
+    sums.set(layer, (sums.get(layer) ?? 0) + time);
   });
   return LAYERS
     .filter((layer) => sums.has(layer))
     .map((layer): [Layer, number] => [layer, roundTime(sums.get(layer) ?? 0)])
     .sort((a, b) => b[1] - a[1]);
+}
+
+/** Returns the ids of the spans that don't count in the total. */
+function detachedIds(spans: readonly SpanData[]): Set<string> {
+  const tops = spans.filter((span) => span.attributes[DETACHED] === true);
+  const ids = new Set<string>();
+  if (tops.length === 0) return ids;
+  const children = Map.groupBy(spans, ({ parentId }) => parentId);
+  for (let span = tops.pop(); span !== undefined; span = tops.pop()) {
+    if (ids.has(span.id)) continue;
+    ids.add(span.id);
+    for (const child of children.get(span.id) ?? []) tops.push(child);
+  }
+  return ids;
 }
 
 function roundTime(time: number): number {

@@ -105,10 +105,10 @@ export function createCLIReporter(
   const isLinked = viewerURL !== undefined && write === output.write &&
     wantsLinks(output.env, output.isTerminal());
 
-  function linkTo({ id }: TraceData): string | undefined {
+  function linkTo({ id, rootSpanId }: TraceData): string | undefined {
     const base = typeof viewerURL === "function" ? viewerURL() : viewerURL;
     if (base === undefined) return undefined;
-    const url = new URL(`#trace=${id}`, base).href;
+    const url = new URL(`#trace=${id}&span=${rootSpanId}`, base).href;
     return isLinked ? hyperlink(url, "open trace") : url;
   }
 

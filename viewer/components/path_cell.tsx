@@ -16,11 +16,11 @@ interface EntryProps {
   readonly entry: TraceEntry;
 }
 
-/** The path of a trace, with notes and badges. */
+/** The path of a trace, or what the user acted on, with notes and badges. */
 export function PathCell({ entry }: EntryProps) {
   return (
     <>
-      <span class="label">{cutText(entry.path, 300)}</span>
+      <span class="label">{cutText(labelOf(entry), 300)}</span>
       <Note entry={entry} />
       <Badges entry={entry} />
     </>
@@ -31,9 +31,18 @@ function Note({ entry }: EntryProps) {
   return <span class="muted">{noteOf(entry)}</span>;
 }
 
-/** Returns the text after the path: the matched request, or what it is. */
+/** Returns what the user acted on, or else the path. */
+function labelOf({ kind, name, path }: TraceEntry): string {
+  return isInteraction(kind) ? name.replace(`${kind} `, "") : path;
+}
+
+function isInteraction(kind: string): boolean {
+  return ["click", "submit", "key"].includes(kind);
+}
+
+/** Returns the text after the label: the matched request, or where it was. */
 function noteOf(entry: TraceEntry): string {
-  const { kind, route, path, name, requests } = entry;
+  const { kind, route, path, requests } = entry;
   // Filters draw only those rows again that may name a request.
   const found = requests.length > 0
     ? matchedRequest(entry, filters.value)
@@ -43,8 +52,7 @@ function noteOf(entry: TraceEntry): string {
     return cutText(`→ ${method} ${path} ${statusCode || ""}`, 200);
   }
   const notes = [
-    ["click", "submit", "key"].includes(kind) && name,
-    route !== path && route,
+    isInteraction(kind) ? path : route !== path && route,
     requests.length >= (isAction(entry) ? 1 : 2) &&
     formatPlural(requests.length, "request"),
   ];

@@ -57,16 +57,16 @@ export interface TraceTree {
 
 /** Returns the intervals when a span ran and waited for no child. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
-  return selfSegments(span, waitedFor(children));
+  return selfSegments(span, children.map(spanOf));
 }
 
 /** Returns the self time of a span, in milliseconds. */
 export function selfTimeOf({ span, children }: SpanNode): number {
-  return selfTime(span, waitedFor(children));
+  return selfTime(span, children.map(spanOf));
 }
 
-function waitedFor(children: readonly SpanNode[]): SpanData[] {
-  return children.filter(({ detached }) => !detached).map(({ span }) => span);
+function spanOf({ span }: SpanNode): SpanData {
+  return span;
 }
 
 /** Whether a span counts as failed. Running ones don't. */

@@ -449,23 +449,23 @@ Deno.test("A reporter needs no permission", async () => {
 
 Deno.test("With viewerURL, each trace ends with a link to it", () => {
   const viewerURL = "http://localhost:8000/__app/traces";
-  let id = "";
+  let link = "";
   const run = (tracer: TracerImpl) => {
     const root = tracer.startTrace("job");
     root.child("step", "custom").end();
     root.end();
-    id = root.traceId;
+    link = `${viewerURL}#trace=${root.traceId}&span=${root.id}`;
   };
   for (const url of [viewerURL, new URL(viewerURL), () => viewerURL]) {
     const lines = printed(run, { viewerURL: url, width: 20 }).split("\n");
     assertEquals(lines.length, 4);
     // Not cut: it would be useless.
-    assertEquals(lines[2], `   ${viewerURL}#trace=${id}`);
+    assertEquals(lines[2], `   ${link}`);
   }
   const styled = printed(run, { viewerURL, color: true });
   assertStringIncludes(
     styled,
-    `\n\x1b[2m   ${viewerURL}#trace=${id}\x1b[22m\n`,
+    `\n\x1b[2m   ${link}\x1b[22m\n`,
   );
 });
 
