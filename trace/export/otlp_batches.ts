@@ -7,7 +7,7 @@
 import type { SerializedTrace } from "../types.ts";
 import { gzip } from "./gzip.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
-import { toOTLP } from "./otlp_writer.ts";
+import { toResourceSpans, traceSpans } from "./otlp_writer.ts";
 
 /** How batches are encoded. */
 export interface BatchFormat {
@@ -68,8 +68,7 @@ function encodeTrace(
   trace: SerializedTrace,
   { resource }: BatchFormat,
 ): string {
-  const { scopeSpans } = toOTLP([trace]).resourceSpans[0]!;
-  return JSON.stringify({ resource: { attributes: resource }, scopeSpans });
+  return JSON.stringify(toResourceSpans(resource, traceSpans(trace)));
 }
 
 async function encodeParts(

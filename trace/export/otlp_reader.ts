@@ -19,12 +19,12 @@ const STATUS_DESCRIPTION = "otel.status_description";
  * Reads traces from OTLP/JSON: one parsed request, or an array with the parsed
  * lines of a file. Unknown fields are ignored.
  *
- * Spans from {@linkcode toOTLP} come back unchanged, with three exceptions.
+ * Spans from {@linkcode toOTLP} come back unchanged, with four exceptions.
  * Traces with the same id, and those that their spans link to, become one trace.
  * Durations become the difference of start and end. Half surrogate pairs become
- * U+FFFD. Spans of other libraries
- * get their layer and metadata from the semantic conventions, and the name of
- * their service as an attribute.
+ * U+FFFD. Traces, and spans with the same start, follow the order of their
+ * services. Spans of other libraries get their layer and metadata from the
+ * semantic conventions, and the name of their service as an attribute.
  *
  * @param value The result of `JSON.parse`.
  * @returns The traces, in order of their first span.

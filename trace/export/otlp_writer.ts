@@ -2,15 +2,23 @@ import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { show } from "../../core/check/show.ts";
 import { isHex } from "../../core/bytes/hex.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
+import { attributeText } from "./attributes.ts";
 import { toKeyValues, toUnixNano, toWellFormed } from "./otlp_value.ts";
-import { metadataOf, metadataText, OWN, spanKind } from "./semantics.ts";
+import {
+  isClientSpan,
+  metadataOf,
+  metadataText,
+  OWN,
+  spanKind,
+} from "./semantics.ts";
 import { findRoot } from "./trace_assembler.ts";
 
 /** How {@linkcode toOTLP} names what it writes. */
 export interface OTLPOptions {
   /**
-   * The name of the service. Default: `unknown_service`, as the semantic
-   * conventions require.
+   * The name of the service of spans without the attribute `service.name`. Spans
+   * of a browser without it belong to `browser`. Default: `unknown_service`, as
+   * the semantic conventions require.
    */
   readonly serviceName?: string;
 }
@@ -21,18 +29,40 @@ export function toOTLP(
   options: OTLPOptions = {},
 ): OTLPTraces {
   const { serviceName = "unknown_service" } = options;
+  const sources = traces.flatMap(({ spans }) => spans);
+  const services = Map.groupBy(
+    traces.flatMap(traceSpans),
+    (_, i) => serviceOf(sources[i]!) ?? serviceName,
+  );
+  if (services.size === 0) services.set(serviceName, []);
   return {
-    resourceSpans: [{
-      resource: { attributes: toKeyValues({ "service.name": serviceName }) },
-      scopeSpans: [{
-        scope: { name: "@quartet/kit" },
-        spans: traces.flatMap(traceSpans),
-      }],
-    }],
+    resourceSpans: Array.from(
+      services,
+      ([name, spans]) =>
+        toResourceSpans(toKeyValues({ "service.name": name }), spans),
+    ),
   };
 }
 
-function traceSpans(trace: SerializedTrace): OTLPSpan[] {
+/** Returns the spans of one service. */
+export function toResourceSpans(
+  attributes: readonly OTLPKeyValue[],
+  spans: readonly OTLPSpan[],
+): OTLPTraces["resourceSpans"][number] {
+  return {
+    resource: { attributes },
+    scopeSpans: [{ scope: { name: "@quartet/kit" }, spans }],
+  };
+}
+
+/** Returns the service of a span, or `undefined` for the one that writes it. */
+function serviceOf(span: SpanData): string | undefined {
+  return attributeText(span, "service.name") ||
+    (isClientSpan(span) ? "browser" : undefined);
+}
+
+/** Returns the spans of a trace in OTLP's form, in the same order. */
+export function traceSpans(trace: SerializedTrace): OTLPSpan[] {
   const { spans, metadata } = trace;
   checkId("trace", trace.id, 16);
   const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];

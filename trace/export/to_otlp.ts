@@ -6,7 +6,8 @@ import { type OTLPOptions, toOTLP as write } from "./otlp_writer.ts";
 const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
 
 /**
- * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
+ * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend. Each
+ * service, and the browser, is a resource with its spans.
  *
  * Attributes of the kit carry data that OTLP has no field for. `fromOTLP` reads
  * them:
@@ -17,7 +18,7 @@ const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
  *   semantic-convention attributes.
  *
  * @param traces The traces. Traces without spans are left out.
- * @param options The name of the service.
+ * @param options The name of this service.
  * @returns An object to send or store as JSON.
  * @throws {TypeError} If an id isn't valid W3C Trace Context, or an option is
  * unknown.

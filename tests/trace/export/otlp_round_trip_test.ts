@@ -9,7 +9,7 @@ import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
 import { toOTLP } from "../../../trace/export/otlp_writer.ts";
 import { toWellFormed } from "../../../trace/export/otlp_value.ts";
 import { anyTrace } from "./any_trace.ts";
-import { makeTrace } from "./make_trace.ts";
+import { makeTrace, type SpanSketch } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
 
@@ -121,6 +121,35 @@ Deno.test("fromOTLP(toOTLP()) keeps layers, timeouts, origin and dropped spans",
     { layer: "islands", status: "timeout" },
     { layer: "signals", status: "error", under: 0 },
   ], { origin: "client", pathname: "/other", droppedSpans: 3 });
+  assertEquals(roundTrip([trace]), [trace]);
+});
+
+Deno.test("fromOTLP(toOTLP()) returns the services of a joined trace unchanged", () => {
+  const sketch = (i: number, attributes: SpanSketch["attributes"]) => ({
+    startTime: i,
+    endTime: 9 - i,
+    attributes: attributes ?? {},
+    ...(i > 0 && { under: i - 1 }),
+  });
+  const trace = makeTrace([
+    sketch(0, { "app.origin": "client" }),
+    sketch(1, {}),
+    sketch(2, { "service.name": "stock" }),
+    sketch(3, {}),
+    sketch(4, { "service.name": "" }),
+  ], { origin: "client" });
+  const { resourceSpans } = toOTLP([trace], { serviceName: "shop" });
+  assertEquals(
+    resourceSpans.map(({ resource, scopeSpans }) => [
+      resource.attributes[0]?.value.stringValue,
+      scopeSpans.flatMap(({ spans }) => spans.map(({ name }) => name)),
+    ]),
+    [
+      ["browser", ["span 0"]],
+      ["shop", ["span 1", "span 3", "span 4"]],
+      ["stock", ["span 2"]],
+    ],
+  );
   assertEquals(roundTrip([trace]), [trace]);
 });
 
