@@ -19,8 +19,11 @@ import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { showErrors } from "./show_errors.ts";
 
-/** Maximum spans of a trace: a page with its resources and all their spans. */
-const MAX_SPANS = 2_000;
+/**
+ * A page, its resources and all their spans fit into one trace. Its requests are
+ * traces of their own until the page has been loaded.
+ */
+const LIMITS = { maxTraces: 1_000, maxSpansPerTrace: 2_000 };
 
 /** The tracing of a dev command. */
 export interface Tracing {
@@ -44,7 +47,7 @@ export async function startTracing(
 ): Promise<Tracing> {
   // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
-  const tracer = createTracer({ maxSpansPerTrace: MAX_SPANS });
+  const tracer = createTracer(LIMITS);
   const stop = to === undefined
     ? undefined
     : (await import("./forwarding.ts")).forwardTraces(tracer, to, entry);

@@ -472,6 +472,24 @@ Deno.test("Subscriptions don't count in the times of layers", () => {
   ]);
 });
 
+Deno.test("A full trace takes its linked requests, and counts their spans", () => {
+  const test = createTestTracer({ maxSpansPerTrace: 3 });
+  const { tracer } = test;
+  const images = Array.from({ length: 5 }, (_, i) => {
+    const traceId = String(i).repeat(31) + "c";
+    return link(traceId, request(test, "GET /image", [10, 20], traceId));
+  });
+  tracer.mergeClientSpans(PAGE, [
+    client(1, null, "load", [0, 300], { "app.action": "load" }),
+    ...images.map((image, i) =>
+      client(2 + i, id(1), "img", [5, 25], { "app.link": image })
+    ),
+  ]);
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.spans.size, 3);
+  assertEquals(trace.metadata.droppedSpans, 8);
+});
+
 Deno.test("The same tree comes of parts that arrive in any order", () => {
   const random = new SeededRandom(16);
   const expected: unknown[] = [];

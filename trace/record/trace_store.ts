@@ -8,6 +8,9 @@ import { WaitingEvents } from "./waiting_events.ts";
 /** Records are grouped at once if so many are waiting. */
 const BATCH = 64;
 
+/** Maximum links of a trace to other traces. */
+const MAX_LINKS = 2_000;
+
 /**
  * Stores the last traces of a tracer.
  *
@@ -136,6 +139,7 @@ export class TraceStore {
   ): void {
     for (const link of links) {
       if (link.traceId === span.traceId) continue;
+      if (group.claims?.length === MAX_LINKS) return;
       const key = keyOf(link);
       if (this.#claims.has(key)) continue;
       this.#share(group);
@@ -171,11 +175,14 @@ export class TraceStore {
     this.#settle();
     const added = spans.filter((span) => {
       const group = this.#groupFor(span.traceId);
-      if (!group.addSpan(span)) return false;
-      this.#share(group);
-      const { traceId, id: spanId } = span;
-      this.#link(group, { traceId, spanId }, linksOf(span));
-      return true;
+      const isAdded = group.addSpan(span);
+      if (isAdded) this.#share(group);
+      // A full trace takes its linked requests as well, and counts their spans.
+      if (isAdded || !group.has(span.id)) {
+        const { traceId, id: spanId } = span;
+        this.#link(group, { traceId, spanId }, linksOf(span));
+      }
+      return isAdded;
     });
     while (this.#groupCount > this.#maxTraces) this.#evict();
     return added;
