@@ -144,7 +144,7 @@ export function barBox(start: number, end: number, visible: TimeRange) {
 }
 
 /** The finest piece that is drawn, as a share of the bar. */
-const RESOLUTION = 1 / 400;
+const RESOLUTION = 1 / 250;
 
 /**
  * Returns a gradient with hard edges that is `on` within intervals and `off`
@@ -168,12 +168,13 @@ export function stripes(
     } else shares.push([from, Math.max(to, from + RESOLUTION)]);
   }
   const percent = (share: number) => `${(share * 100).toFixed(2)}%`;
-  const stops = shares.flatMap(([from, to]) => [
-    `${off} ${percent(from)}`,
-    `${on} ${percent(from)}`,
-    `${on} ${percent(to)}`,
-    `${off} ${percent(to)}`,
-  ]);
-  if (stops.length === 0) return `linear-gradient(${off},${off})`;
-  return `linear-gradient(90deg,${off} 0%,${stops.join(",")},${off} 100%)`;
+  if (shares.length === 0) return `linear-gradient(${off},${off})`;
+  let before = "0%";
+  const stops = shares.flatMap(([from, to]) => {
+    const [begin, end] = [percent(from), percent(to)];
+    const pair = [`${off} ${before} ${begin}`, `${on} ${begin} ${end}`];
+    before = end;
+    return pair;
+  });
+  return `linear-gradient(90deg,${stops.join(",")},${off} ${before} 100%)`;
 }
