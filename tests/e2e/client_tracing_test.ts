@@ -95,6 +95,38 @@ testPage(
   },
 );
 
+/** The browser's own socket throws. */
+const FORBIDDEN_SOCKET = `
+  globalThis.WebSocket = class {
+    constructor() {
+      throw new DOMException("forbidden", "SecurityError");
+    }
+  };`;
+
+for (
+  const [problem, init] of [
+    ["without beacons", "delete Navigator.prototype.sendBeacon"],
+    ["without performance observers", "delete globalThis.PerformanceObserver"],
+    ["whose policy forbids sockets", FORBIDDEN_SOCKET],
+  ] as const
+) {
+  testPage(
+    `a page ${problem} sends its spans, and has no errors`,
+    async (app, view) => {
+      await run(
+        view,
+        `await fetch("/echo");
+         await new Promise((resolve) => setTimeout(resolve, 200));
+         dispatchEvent(new Event("pagehide"));`,
+      );
+      await sentSpan(app, "fetch GET /echo");
+      await sentSpan(app, "page:load");
+      assertQuiet(view);
+    },
+    { init },
+  );
+}
+
 testPage(
   "fetches belong to the page load that is active",
   async (app, view) => {

@@ -14,6 +14,8 @@ export function watchTimeline(
 ): () => void {
   const take = (entries: PerformanceEntryList) =>
     entries.forEach((entry) => handlers[entry.entryType]!(entry as never));
+  // Users can turn it off.
+  if (!globalThis.PerformanceObserver) return () => {};
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
   for (const type of PerformanceObserver.supportedEntryTypes) {
     // Interactions count from 40 ms on.

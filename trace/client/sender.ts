@@ -100,7 +100,10 @@ export function confirm(trace: SentTrace, isRecorded?: boolean): void {
  */
 export function flush(): void {
   if (maxWait) {
-    send((message) => navigator.sendBeacon?.(`${endpoint}/api`, message));
+    // Without beacons, the spans wait for the next socket.
+    send((message) =>
+      navigator.sendBeacon?.(`${endpoint}/api`, message) ?? false
+    );
     socket?.close();
   }
 }
@@ -125,7 +128,14 @@ function schedule(delay: number): void {
 function work(): void {
   step = undefined;
   if (!socket) {
-    if (wait < maxWait && endpoint) step = connect();
+    if (wait < maxWait && endpoint) {
+      try {
+        step = connect();
+      } catch {
+        // Firefox throws if the page's policy forbids the socket.
+        schedule(wait *= 2);
+      }
+    }
   } else if (socket.readyState === 1) {
     send((message) => socket!.send(message));
   }
