@@ -127,6 +127,25 @@ for (
   );
 }
 
+testPage("a frame without a URL isn't traced", async (app, view) => {
+  const [name, sum] = await run<unknown[]>(
+    view,
+    `const frame = document.createElement("iframe");
+     frame.srcdoc = '<script src="/script.js"></' + "script>";
+     document.body.append(frame);
+     await new Promise((resolve) => frame.onload = resolve);
+     const tracer = frame.contentWindow.kit.getClientTracer();
+     return [
+       frame.contentWindow.fetch.name,
+       tracer.withSpan("own", "custom", () => 3),
+     ];`,
+  );
+  assertEquals([name, sum], ["fetch", 3]);
+  await sentSpan(app, "page:load");
+  assertEquals(app.sent.filter(({ name }) => name === "own"), []);
+  assertQuiet(view);
+});
+
 testPage(
   "fetches belong to the page load that is active",
   async (app, view) => {

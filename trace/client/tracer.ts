@@ -54,7 +54,8 @@ export class ClientTracer {
         `Cannot trace page: unknown option "${name}". Known options: endpoint, trustedOrigins`,
       );
     }
-    if (typeof document === "undefined") return;
+    // A frame's `srcdoc` has no origin to send to.
+    if (typeof document === "undefined" || location.origin === "null") return;
     const url = new URL(endpoint, location.origin).href;
     const { signal } = this.#end;
     startSender(url, [location.origin, ...trustedOrigins]);
