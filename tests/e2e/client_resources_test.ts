@@ -326,16 +326,16 @@ testPage(
   },
 );
 
-testPage("a root has 100 resources at most", async (app, view) => {
+testPage("a root has 400 resources at most", async (app, view) => {
   await run(
     view,
-    `for (let i = 0; i < 120; i++) new Image().src = "/many.gif?" + i;
+    `for (let i = 0; i < 420; i++) new Image().src = "/many.gif?" + i;
      await new Promise((resolve) => setTimeout(resolve, 100));`,
   );
   await sentSpan(app, "page:load");
   const many = app.sent.filter(({ name }) => name === "img /many.gif");
   const others = app.sent.filter(({ name }) => name === "script /script.js");
-  assertEquals(many.length + others.length, 100);
+  assertEquals(many.length + others.length, 400);
   const dropped = await run<number>(
     view,
     "return kit.getClientTracer().dropped",

@@ -35,8 +35,8 @@ export const CHECK_DELAY = 200;
 export const MAX_DURATION = 30_000;
 /** Maximum roots that late resources find. */
 export const MAX_ROOTS = 10;
-/** Maximum resources of a root that become spans. */
-export const MAX_RESOURCES = 100;
+/** Maximum resources of a root that become spans. Fewer than `MAX_QUEUE`. */
+export const MAX_RESOURCES = 400;
 /** Maximum interactions whose durations are compared. */
 export const MAX_INTERACTIONS = 10;
 /** Maximum characters of an element's description. */
