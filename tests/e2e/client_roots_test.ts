@@ -86,10 +86,10 @@ testPage("the idle second isn't part of a page load", async (app, view) => {
      return Math.max(navigation.loadEventEnd, ...resources.map((x) => x.responseEnd));`,
   );
   const duration = page.endTime - page.startTime;
-  assert(
-    Math.abs(duration - last) <= last * 0.05,
-    `${duration} ms are within 5 % of ${last} ms`,
-  );
+  // The end of the last activity is reported some milliseconds later, and on a
+  // busy machine, the browser works after the load.
+  const isClose = duration >= last * 0.95 && duration <= last + 500;
+  assert(isClose, `${duration} ms end soon after ${last} ms`);
 }, { idle: false });
 
 for (
