@@ -490,6 +490,40 @@ Deno.test("A full trace takes its linked requests, and counts their spans", () =
   assertEquals(trace.metadata.droppedSpans, 8);
 });
 
+Deno.test("A trace takes at most 2,000 linked traces, and can still be linked itself", () => {
+  const test = createTestTracer({
+    maxTraces: 10_000,
+    maxSpansPerTrace: 10_000,
+  });
+  const { tracer } = test;
+  const digits = (n: number) => n.toString(16).padStart(32, "0");
+  const OUTER = "e".repeat(32);
+  tracer.mergeClientSpans(OUTER, [
+    client(1, null, "outer", [0, 900], { "app.link": link(PAGE, id(2)) }),
+  ]);
+  const images = Array.from(
+    { length: 2_001 },
+    (_, i) => remote(10_000 + i, digits(i + 1), null, "image", [10, 20]),
+  );
+  tracer.mergeSpans(images);
+  for (const [i, image] of images.entries()) {
+    tracer.mergeClientSpans(PAGE, [
+      client(3 + i, null, "img", [5, 25], {
+        "app.link": link(image.traceId, image.id),
+      }),
+    ]);
+  }
+  tracer.mergeClientSpans(PAGE, [
+    client(2, null, "load", [0, 800], {
+      "app.link": link(digits(9_999), id(9)),
+    }),
+  ]);
+  const alone = (trace: TraceData) => trace.spans.size === 1;
+  const traces = tracer.getTraces();
+  assertEquals(traces.filter(alone).map((trace) => trace.id), [digits(2_001)]);
+  assertEquals(tracer.getTrace(PAGE)?.id, OUTER);
+});
+
 Deno.test("The same tree comes of parts that arrive in any order", () => {
   const random = new SeededRandom(16);
   const expected: unknown[] = [];

@@ -139,7 +139,7 @@ export class TraceStore {
   ): void {
     for (const link of links) {
       if (link.traceId === span.traceId) continue;
-      if (group.claims?.length === MAX_LINKS) return;
+      if ((group.claims?.length ?? 0) >= MAX_LINKS) break;
       const key = keyOf(link);
       if (this.#claims.has(key)) continue;
       this.#share(group);
