@@ -28,8 +28,8 @@ const combinables = new WeakMap<AuthRule["check"], Combinable>();
  * Creates a guard from a rule of the application. Spread it into the `config`
  * of a route, or mount it with an adapter such as `toHono()`.
  *
- * Guards of one `config` combine. The kit's run first, then the
- * application's, in the order in which they were spread.
+ * Guards of one `config` combine. The kit's run first, then the application's,
+ * in the order of their spreads.
  *
  * @param rule The rule. Its `check` runs before the route's code.
  * @throws {TypeError} If `rule` has no `check` function.

@@ -1,6 +1,6 @@
 import {
   isPrivate,
-  isShared,
+  readResponse,
   sharedCacheHeaders,
 } from "../../core/http/cache_control.ts";
 import { isA } from "../../core/is_a.ts";
@@ -22,7 +22,7 @@ export async function withCookies(
   const response = await answer(next);
   // A switch of protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
-  if (auth.isRefreshDue() && !isShared(response.headers)) {
+  if (auth.isRefreshDue() && !readResponse(response.headers).isShared) {
     // The old session is still valid, so a failure is only logged.
     await auth.refreshSession().catch((error) => {
       // The store has reported its outage.

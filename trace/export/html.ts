@@ -24,8 +24,8 @@ const UNSAFE = /[<>&\u2028\u2029\p{Surrogate}]/gu;
 const BASE64 = /^[A-Za-z\d+/=\s]*$/;
 
 /**
- * Inserts traces into the viewer's page, and replaces those in it. No recorded
- * string can end the data block.
+ * Inserts traces into the viewer's page. They replace its present ones. No
+ * recorded string can end the data block.
  *
  * @param html The page, with exactly one `<script type="application/json"
  * id="trace-data" data-encoding="none"></script>`.

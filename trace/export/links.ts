@@ -1,3 +1,4 @@
+import { parseTraceparent } from "../trace_context.ts";
 import type { SpanData } from "../types.ts";
 import { LINK, UPGRADE_LINK } from "./semantics.ts";
 
@@ -9,12 +10,8 @@ export interface SpanReference {
 
 /** Parses a link. `undefined` if it isn't a `traceparent`. */
 export function parseLink(value: unknown): SpanReference | undefined {
-  if (typeof value !== "string" || value.length < 55) return undefined;
-  const [, traceId, spanId] =
-    /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(value) ?? [];
-  return traceId === undefined || spanId === undefined
-    ? undefined
-    : { traceId, spanId };
+  const link = typeof value === "string" ? parseTraceparent(value) : undefined;
+  return link && { traceId: link.traceId, spanId: link.parentId };
 }
 
 /** Returns the spans that a span links to. */

@@ -1,5 +1,7 @@
 import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
+import { readResponse } from "../../core/http/cache_control.ts";
 import { isResponse } from "../../core/http/is_response.ts";
+import { TRACE_ID } from "../../core/http/trace_headers.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import { pathOf } from "../../core/path.ts";
@@ -26,7 +28,7 @@ import {
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
 import { createSampler } from "./sampling.ts";
-import { keepTracestate, parseTraceparent } from "./trace_context.ts";
+import { keepTracestate, parseTraceparent } from "../trace_context.ts";
 
 /**
  * Creates the middleware that traces requests. It must be the outermost one.
@@ -229,8 +231,9 @@ function finish(
     end(span, scope);
   };
   try {
-    const type = response.headers.get("content-type");
-    response = withTraceHeaders(response, type, span, request);
+    const facts = readResponse(response.headers, TRACE_ID);
+    const { type } = facts;
+    response = withTraceHeaders(response, facts, span, request);
     const completed = info?.completed;
     // A response without a type is a stream or raw bytes. Deno's `completed`
     // doesn't reveal whether the client left early.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isShared } from "../../core/http/cache_control.ts";
+import type { ResponseFacts } from "../../core/http/cache_control.ts";
 import {
   dropTraceTiming,
   TRACE_ID,
@@ -13,7 +13,7 @@ import {
 import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import type { Span } from "../types.ts";
-import { formatTraceparent } from "./trace_context.ts";
+import { formatTraceparent } from "../trace_context.ts";
 
 /** The part of a request that tracing reads. */
 type RequestHeaders = Pick<Request, "headers">;
@@ -21,21 +21,18 @@ type RequestHeaders = Pick<Request, "headers">;
 /**
  * Returns the response with trace headers, which are set in place if possible.
  *
- * @param type The response's `Content-Type`.
+ * @param facts What its headers say. It's marked if it has a trace id.
  * @param request Its request.
  */
 export function withTraceHeaders(
   response: Response,
-  type: string | null,
+  { type, isShared, isMarked }: ResponseFacts,
   span: Span,
   request: RequestHeaders,
 ): Response {
   // A shared cache would send one visitor's trace to all others. The dev command
   // has no cache in front.
-  if (isShared(response.headers) && !isDevCommand()) {
-    return withoutTraceHeaders(response);
-  }
-  const known = response.headers.has(TRACE_ID);
+  if (isShared && !isDevCommand()) return withoutTraceHeaders(response);
   try {
     response.headers.set(TRACE_ID, span.traceId);
   } catch {
@@ -45,7 +42,7 @@ export function withTraceHeaders(
   }
   // The response already has the headers, for example because a handler keeps
   // it.
-  if (known) dropTraceTiming(response.headers);
+  if (isMarked) dropTraceTiming(response.headers);
   const total = totalOf(span.elapsed());
   response.headers.append(
     "server-timing",

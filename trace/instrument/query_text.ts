@@ -70,8 +70,8 @@ function tableOf(query: string): string | undefined {
 }
 
 /**
- * Returns the end of the name that begins at an index: the index itself if
- * there is no name, and 0 if its quotes are never closed.
+ * Returns the end of the name that begins at an index. Without a name, this is
+ * the index itself. If the name's quotes are never closed, it's 0.
  */
 function nameEnd(query: string, start: number): number {
   const closing = CLOSING[query[start] ?? ""];

@@ -8,7 +8,7 @@ import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
-import { formatTraceparent, tracestateOf } from "../http/trace_context.ts";
+import { formatTraceparent, tracestateOf } from "../trace_context.ts";
 import type { Span } from "../types.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 

@@ -4,7 +4,7 @@ import type {
   Layer,
   SpanOpener,
 } from "../../core/observed_span.ts";
-import { formatTraceparent, parseTraceparent } from "../http/trace_context.ts";
+import { formatTraceparent, parseTraceparent } from "../trace_context.ts";
 import { describeError } from "./describe_error.ts";
 import type { SpanTrace } from "./host.ts";
 import {

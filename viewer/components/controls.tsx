@@ -174,7 +174,7 @@ function Request(
   );
 }
 
-/** What a trace is: its request, or what the user did, and where. */
+/** The request of a trace, or the user's action and its page. */
 export function Title({ entry }: { entry: TraceEntry }) {
   const { method, name, path } = entry;
   if (method !== "" || !isAction(entry)) return <Request {...entry} />;

@@ -33,8 +33,6 @@ export function keepPlaces(
   return rows;
 }
 
-export { percentile };
-
 /** The columns that order the list. */
 export const LIST_COLUMNS = [
   "kind",

@@ -11,8 +11,6 @@ import type { Layer } from "../../trace/types.ts";
 import { sumOf } from "./numbers.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
-export { statementShape };
-
 /** A row of the waterfall. */
 export interface Row extends Unit {
   /** The indentation of the row. */

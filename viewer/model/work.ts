@@ -11,10 +11,11 @@ import {
   statementOf,
 } from "../../trace/export/attributes.ts";
 import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { type Order, percentile } from "./listing.ts";
+import type { Order } from "./listing.ts";
+import { percentile } from "./numbers.ts";
 import { processOf } from "./process.ts";
-import { statementShape } from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** The kinds of repeated work. */

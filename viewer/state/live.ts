@@ -80,11 +80,6 @@ export async function fetchTrace(id: string): Promise<void> {
   traces.addEntries(await ask(`traceId=${encodeURIComponent(id)}`) ?? []);
 }
 
-/** Requests the latest state of a trace that the page has. */
-export async function refreshTrace(id: string): Promise<void> {
-  traces.receiveEntries(await ask(`traceId=${encodeURIComponent(id)}`) ?? []);
-}
-
 /** Returns traces of the server, or `undefined` without an answer. */
 async function ask(query: string): Promise<TraceEntry[] | undefined> {
   try {

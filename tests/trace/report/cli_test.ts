@@ -131,7 +131,7 @@ GET / 200 27.0ms
   );
 });
 
-Deno.test("A line with a failure is no wider than the terminal", () => {
+Deno.test("A line with a failure fits into the terminal", () => {
   const text = printed((tracer) => {
     const root = tracer.startTrace("GET /", "request");
     const span = root.child("n".repeat(200), "custom");

@@ -25,5 +25,5 @@ for (const file of files) {
   // Written after each file, so that a crash doesn't lose earlier outcomes.
   writeFileSync(results, JSON.stringify(outcomes));
 }
-// Tests may leave timers behind. That isn't checked on Node and Bun.
+// Tests may leave timers behind. Node and Bun don't check for them.
 process.exit(0);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Span } from "../types.ts";
+import type { Span } from "./types.ts";
 
 /** The content of a `traceparent` header. */
 export interface TraceParent {
