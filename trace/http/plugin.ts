@@ -22,6 +22,7 @@ import { createOTLPReceiver } from "../live/otlp_receiver.ts";
 import { createTraceWebSocket } from "../live/websocket.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
+import { answer, routeAt } from "./extra_routes.ts";
 import { createViewerHandler } from "./viewer.ts";
 
 /** Options of the trace plugin. */
@@ -116,11 +117,16 @@ export function tracePlugin(
         return api(request, context.info);
       case "/ws":
         return stream.upgrade(request, context.info);
-      default:
+      default: {
         if (path.startsWith(OTLP)) return otlp(request, context.info);
+        const extra = routeAt(tracer, path.slice(PREFIX.length));
+        if (extra !== undefined) {
+          return answer(extra, authorize, request, context.info);
+        }
         return path.startsWith(`${PREFIX}/`)
           ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
           : trace(request, context, next);
+      }
     }
   }
 

@@ -1,0 +1,54 @@
+/**
+ * Routes below `/__app/traces` that the dev command adds. They obey the access
+ * rule of the viewer.
+ *
+ * @module
+ */
+
+import type { ConnectionInfo } from "../../core/context.ts";
+import type { Tracer } from "../types.ts";
+import { type Authorize, refuse, type TraceAccess } from "./access.ts";
+
+/** Answers the requests of one path. */
+export interface ExtraRoute {
+  /** The kind of access that a request needs. */
+  readonly access: TraceAccess;
+  /** Called with each allowed request. */
+  handle(
+    request: Request,
+    info: ConnectionInfo | undefined,
+  ): Response | Promise<Response>;
+}
+
+const routes = new WeakMap<Tracer, Map<string, ExtraRoute>>();
+
+/**
+ * Adds a route to the plugin of a tracer.
+ *
+ * @param path The path below `/__app/traces`, such as `/panel.js`.
+ */
+export function addRoute(
+  tracer: Tracer,
+  path: string,
+  route: ExtraRoute,
+): void {
+  const ofTracer = routes.get(tracer);
+  if (ofTracer === undefined) routes.set(tracer, new Map([[path, route]]));
+  else ofTracer.set(path, route);
+}
+
+/** Returns the route at a path below `/__app/traces`, if one was added. */
+export function routeAt(tracer: Tracer, path: string): ExtraRoute | undefined {
+  return routes.get(tracer)?.get(path);
+}
+
+/** Answers a request by a route, or refuses it. */
+export async function answer(
+  route: ExtraRoute,
+  rule: Authorize,
+  request: Request,
+  info: ConnectionInfo | undefined,
+): Promise<Response> {
+  return await refuse(rule, request, info, route.access) ??
+    await route.handle(request, info);
+}
