@@ -17,6 +17,8 @@ const SECOND = new Set([
   "rpc",
   "scaling",
   "soak",
+  "trace",
+  "viewer",
 ]);
 
 const RESULT =

@@ -108,28 +108,33 @@ for (const [what, head] of [["", ""], [" with a long task", BUSY]] as const) {
   );
 }
 
-for (
-  const [selector, event, action, name] of [
-    ["#save", "click", "click", 'click button "Save all"'],
-    ["#save b", "click", "click", 'click button "Save all"'],
-    ["#x", "click", "click", 'click button "Close"'],
-    [
-      "#long",
-      "click",
-      "click",
-      `click button "${"long ".repeat(20).slice(0, 40)}"`,
-    ],
-    ["#link", "click", "click", "click a#link"],
-    ["#note", "click", "click", "click div#note"],
-    ["#in", "click", "click", "click button#in"],
-    ["#around", "click", "click", "click button#around"],
-    ["#q", "keydown", "key", "key input#q"],
-    ["#q", "submit", "submit", "submit form#search"],
-  ] as const
-) {
-  testPage(
-    `a request after ${event} on ${selector} begins "${name}"`,
-    async (app, view) => {
+/** An event on an element, and the action and the name of its root. */
+const ACTIONS = [
+  ["#save", "click", "click", 'click button "Save all"'],
+  ["#save b", "click", "click", 'click button "Save all"'],
+  ["#x", "click", "click", 'click button "Close"'],
+  [
+    "#long",
+    "click",
+    "click",
+    `click button "${"long ".repeat(20).slice(0, 40)}"`,
+  ],
+  ["#link", "click", "click", "click a#link"],
+  ["#note", "click", "click", "click div#note"],
+  ["#in", "click", "click", "click button#in"],
+  ["#around", "click", "click", "click button#around"],
+  ["#q", "keydown", "key", "key input#q"],
+  ["#q", "submit", "submit", "submit form#search"],
+] as const;
+
+Deno.test("Roots of a browser: a request after a user's action begins a root", async () => {
+  // In tabs side by side, because each waits for idle seconds.
+  await Promise.all(
+    ACTIONS.map(async ([selector, event, action, name]) => {
+      await using app = await startClientApp({ head: CONTROLS });
+      await using view = await browser.newPage();
+      await view.page.goto(app.url);
+      const page = await sentSpan(app, "page:load");
       await run(view, fetchOn(event));
       if (event === "click") await view.page.locator(selector).click();
       else await view.page.press(selector, event === "submit" ? "Enter" : "a");
@@ -137,14 +142,13 @@ for (
       assertEquals(root.attributes["app.action"], action);
       assertEquals(root.attributes["url.path"], "/");
       assertEquals(root.parentId, null);
-      assertEquals(childrenOf(app, root), ["fetch GET /echo"]);
-      const page = await sentSpan(app, "page:load");
+      assertEquals(childrenOf(app, root), ["fetch GET /echo"], selector);
       assert(root.traceId !== page.traceId);
       const text = JSON.stringify(app.sent);
       assertFalse(text.includes("secret") || text.includes("typed"));
-    },
+    }),
   );
-}
+});
 
 const FIELDS = ["id", "closest", "getAttribute", "matches", "ownerDocument"];
 
