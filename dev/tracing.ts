@@ -17,6 +17,7 @@ import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
+import { recordLocations } from "./locations/locations.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -53,6 +54,7 @@ export async function startTracing(
     : (await import("./forwarding.ts")).forwardTraces(tracer, to, entry);
   setTracer(tracer);
   deferToApp(tracer);
+  const forgetLocations = recordLocations(tracer);
   let viewerURL: string | undefined;
   const reporter = createCLIReporter(tracer, { viewerURL: () => viewerURL });
   return {
@@ -70,6 +72,7 @@ export async function startTracing(
     showErrors: showErrors(tracer),
     async close() {
       reporter.close();
+      forgetLocations();
       await stop?.();
       if (exportFile === undefined) return;
       await writeFile(exportFile, await exportTracesHTML(tracer));

@@ -9,6 +9,7 @@
 import type { RequestContext } from "../../core/context.ts";
 import { checkValue } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
+import { noteDefinition } from "../../core/runtime/call_site.ts";
 import {
   aSchema,
   type Schema,
@@ -248,6 +249,7 @@ function createBuilder(
     const operation = `define a ${kind}`;
     if (args.length > 1) checkValue(input, "its input", aSchema, operation);
     checkFunction(handler, "its handler", operation);
+    noteDefinition(handler);
     return { kind, input, output, middlewares, handler };
   };
   const builder = {

@@ -40,7 +40,8 @@ export function perform<T>(
 ): T | Promise<T> {
   const parent = currentScope()?.span;
   if (parent !== undefined) {
-    const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
+    const attributes = spanAttributes(call, endpoint);
+    const span = parent.child(`rpc:${call.path}`, "rpc", attributes);
     return inSpan(
       span,
       call,

@@ -12,9 +12,10 @@ import { runSpan } from "../../core/observe.ts";
 import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { isA } from "../../core/is_a.ts";
+import { definitionOf } from "../../core/runtime/call_site.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { RPCError } from "../error.ts";
-import type { Call } from "./call.ts";
+import type { Call, Endpoint } from "./call.ts";
 
 /** The endpoint of a request and its number of calls, by its root span. */
 const requests = new WeakMap<
@@ -52,8 +53,12 @@ export function recordRefusedCall({ code }: RPCError): void {
 }
 
 /** Returns the attributes of a call's span. */
-export function spanAttributes({ path, type }: Call): Attributes {
+export function spanAttributes(
+  { path, type }: Call,
+  { procedure }: Endpoint,
+): Attributes {
   return {
+    ...definitionOf(procedure.handler),
     "rpc.system.name": "quartet",
     "rpc.method": path,
     "app.rpc.type": type,

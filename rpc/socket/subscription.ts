@@ -138,7 +138,7 @@ async function stream(
     if (open === undefined) await work();
     else {
       const span = open(`rpc:${call.path}`, "rpc", {
-        ...spanAttributes(call),
+        ...spanAttributes(call, endpoint),
         "app.detached": true,
         "app.rpc.messages": 0,
         "app.rpc.input": input === undefined ? undefined : shapeOf(input),

@@ -57,8 +57,10 @@ export function statementOf(span: SpanData): string | undefined {
 }
 
 /** The last `exception` event of a span. */
-export function exceptionOf(span: SpanData): SpanEvent | undefined {
-  return span.events.findLast((event) => event.name === "exception");
+export function exceptionOf(
+  { events }: Pick<SpanData, "events">,
+): SpanEvent | undefined {
+  return events.findLast((event) => event.name === "exception");
 }
 
 /**

@@ -17,6 +17,7 @@ import type {
 } from "../types.ts";
 import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
+import type { SpanLocator } from "./locator.ts";
 import type { TraceSettings } from "./trace_settings.ts";
 
 /** The tracer, as its traces see it. */
@@ -25,6 +26,8 @@ export interface TraceHost extends TraceSettings {
   readonly clock: Clock;
   /** The source of ids. */
   readonly ids: IdGenerator;
+  /** Finds the lines of user code, under the dev command. */
+  locator: SpanLocator | undefined;
   /** Starts another trace. */
   startTrace(name: string, layer: Layer, options: TraceOptions): Span;
   /** Called when a span has started. */

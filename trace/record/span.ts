@@ -65,6 +65,8 @@ export class SpanImpl implements Span {
   status: SpanStatus = "ok";
   /** @internal The first of the attributes, if there are any. */
   attributes: Attribute | undefined = undefined;
+  /** @internal The call stack that opened the span, under the dev command. */
+  stack: object | undefined = undefined;
   /** The events, if there are any. */
   events: SpanEvent[] | undefined = undefined;
   /** The number of dropped attributes. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { exceptionOf } from "../export/attributes.ts";
 import { metadataOf, OPEN, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
 import type { TraceRecord } from "./trace_record.ts";
@@ -74,7 +75,7 @@ export function toSpanData(
     startTime: trace.origin + startedAt,
     endTime: trace.origin + endedAt,
     duration: endedAt - startedAt,
-    attributes: valuesOf(span),
+    attributes: attributesOf(span),
     events: (span.events ?? []).map((event) =>
       event.attributes === undefined
         ? event
@@ -87,6 +88,23 @@ export function toSpanData(
   }
   if (span.droppedEvents > 0) data.droppedEvents = span.droppedEvents;
   return data;
+}
+
+/**
+ * Returns the attributes of a span. Under the dev command, these include the
+ * line of user code that threw the span's error, or else that opened the span.
+ */
+function attributesOf(span: SpanImpl): SpanData["attributes"] {
+  const values = valuesOf(span);
+  const { locator } = span.trace.host;
+  if (locator === undefined) return values;
+  const { stack, events = [] } = span;
+  const thrown = exceptionOf({ events })?.attributes?.["exception.stacktrace"];
+  return {
+    ...(stack !== undefined && locator.locate(stack)),
+    ...values,
+    ...(typeof thrown === "string" && locator.locateError(thrown)),
+  };
 }
 
 /** Creates the record of a span that ran in a browser. */

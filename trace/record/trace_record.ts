@@ -70,6 +70,9 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     this.remoteParentId = options?.parentId ?? null;
     this.root = new SpanImpl(this, null, name, layer, startedAt);
     this.#last = this.root;
+    if (host.locator !== undefined && layer !== "request") {
+      this.root.stack = host.locator.capture(name, options?.attributes);
+    }
     setAttributes(this.root, options?.attributes);
   }
 
@@ -153,6 +156,9 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     this.#last = this.#last.next = span;
     this.#spanCount++;
     this.#openSpans++;
+    if (host.locator !== undefined) {
+      span.stack = host.locator.capture(name, attributes);
+    }
     setAttributes(span, attributes);
     host.onSpanStart(span);
     return span;

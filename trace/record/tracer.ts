@@ -21,6 +21,7 @@ import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toClientSpanData, toSpanData, toTraceData } from "./trace_data.ts";
 import type { TraceHost } from "./host.ts";
+import { hostOf } from "./locator.ts";
 import { settingsOf } from "./trace_settings.ts";
 import { TraceRecord } from "./trace_record.ts";
 import { TraceStore } from "./trace_store.ts";
@@ -72,6 +73,7 @@ export class TracerImpl implements Tracer {
       ...own,
       clock,
       ids: random === undefined ? systemIds : createIdGenerator(random),
+      locator: undefined,
       startTrace: (name, layer, options) =>
         this.startTrace(name, layer, options),
       onSpanStart: onSpan("span:start"),
@@ -100,6 +102,7 @@ export class TracerImpl implements Tracer {
         this.#emitJoined(trace, isStored);
       },
     };
+    hostOf.set(this, this.#host);
   }
 
   /**

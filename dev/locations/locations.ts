@@ -1,0 +1,38 @@
+/**
+ * Records the lines of user code behind spans.
+ *
+ * @module
+ */
+
+import { findCallSites } from "../../core/runtime/call_site.ts";
+import { hostOf, type SpanLocator } from "../../trace/record/locator.ts";
+import type { Tracer } from "../../trace/types.ts";
+import { CallStack, lineOf } from "./call_stack.ts";
+
+/** Spans that the kit opens for each request, whatever the user's code does. */
+const OWN_SPANS: readonly string[] = ["route.match", "auth:session"];
+
+const locator: SpanLocator = {
+  capture(name, attributes) {
+    const isKnown = attributes?.["code.file.path"] !== undefined;
+    return isKnown || OWN_SPANS.includes(name) ? undefined : new CallStack();
+  },
+  locate: (captured) => (captured as CallStack).line(),
+  locateError: lineOf,
+};
+
+/**
+ * Makes the spans of a tracer know their line of user code, and procedures the
+ * line that defines them.
+ *
+ * @returns A function that ends it.
+ */
+export function recordLocations(tracer: Tracer): () => void {
+  const host = hostOf.get(tracer);
+  if (host !== undefined) host.locator = locator;
+  findCallSites(() => new CallStack().line());
+  return () => {
+    if (host !== undefined) host.locator = undefined;
+    findCallSites(undefined);
+  };
+}
