@@ -12,12 +12,14 @@ import { isLocalRequest } from "../trace/http/access.ts";
 import { setTracer } from "../trace/record/context.ts";
 import { deferToApp } from "../trace/http/own_settings.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
-import { createCLIReporter } from "../trace/report/cli.ts";
+import { reportTraces } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { recordLocations } from "./locations/locations.ts";
+import { captureConsole } from "./logs/capture_console.ts";
+import { logLines } from "./logs/log_lines.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -56,7 +58,12 @@ export async function startTracing(
   deferToApp(tracer);
   const forgetLocations = recordLocations(tracer);
   let viewerURL: string | undefined;
-  const reporter = createCLIReporter(tracer, { viewerURL: () => viewerURL });
+  const logs = captureConsole(tracer);
+  const reporter = reportTraces(
+    tracer,
+    { viewerURL: () => viewerURL },
+    (trace, paint) => logLines(logs.take(trace), paint),
+  );
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;
@@ -71,6 +78,7 @@ export async function startTracing(
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     showErrors: showErrors(tracer),
     async close() {
+      logs.close();
       reporter.close();
       forgetLocations();
       await stop?.();

@@ -12,10 +12,11 @@ import {
 } from "../../core/check/rules.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { TraceData, Tracer } from "../types.ts";
-import { formatTrace } from "./format_trace.ts";
+import { formatTrace, type SpanNotes } from "./format_trace.ts";
 import {
   createPaint,
   hyperlink,
+  type Paint,
   standardOutput,
   wantsColor,
   wantsLinks,
@@ -96,6 +97,19 @@ export function createCLIReporter(
   const operation = "create CLI reporter";
   checkValue(tracer, "tracer", aTracer("subscribe"), operation);
   checkOptions(options, OPTIONS, operation);
+  return reportTraces(tracer, options);
+}
+
+/**
+ * Prints the traces of a tracer.
+ *
+ * @param notesOf Returns lines to print below the lines of a trace's spans.
+ */
+export function reportTraces(
+  tracer: Tracer,
+  options: CLIReporterOptions,
+  notesOf?: (trace: TraceData, paint: Paint) => SpanNotes,
+): CLIReporter {
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests don't mix.
   const { write = output.write, slowMs = 100, viewerURL } = options;
@@ -117,7 +131,8 @@ export function createCLIReporter(
     const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
     const { trace } = event;
     const link = linkTo(trace);
-    write(formatTrace(trace, { paint, slow: slowMs, width, link }));
+    const notes = notesOf?.(trace, paint) ?? new Map();
+    write(formatTrace(trace, { paint, slow: slowMs, width, link, notes }));
   }, ["trace:end"]);
   return { close, [Symbol.dispose]: close };
 }

@@ -18,7 +18,12 @@ export interface TraceFormat {
   readonly width: number;
   /** Printed below the tree. */
   readonly link: string | undefined;
+  /** Lines to print below the line of a span, by the span's id. */
+  readonly notes: SpanNotes;
 }
+
+/** Lines to print below the lines of spans, by the spans' ids. */
+export type SpanNotes = ReadonlyMap<string, readonly string[]>;
 
 /** Maximum lines of a trace. Further spans are counted. */
 const MAX_LINES = 60;
@@ -37,7 +42,7 @@ const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
 /** A span, or several similar siblings in a row. */
 interface Group {
   readonly span: SpanData;
-  readonly count: number;
+  readonly ids: readonly string[];
   readonly duration: number;
 }
 
@@ -45,6 +50,8 @@ interface Group {
 interface Row extends Group {
   /** The branches before it. */
   readonly prefix: string;
+  /** The branches before its notes. */
+  readonly below: string;
 }
 
 /** Formats a trace as a tree, ending in a line break. */
@@ -52,11 +59,23 @@ export function formatTrace(trace: TraceData, format: TraceFormat): string {
   const root = trace.spans.get(trace.rootSpanId)!;
   const { rows, hidden } = treeOf(trace, root);
   const labelWidth = Math.max(...rows.map(labelLength), 0);
+  const notes = new Map(format.notes);
+  const notesOf = (ids: Iterable<string>, prefix: string) =>
+    [...ids].flatMap((id) => {
+      const lines = notes.get(id) ?? [];
+      notes.delete(id);
+      return lines.map((line) => format.paint("dim", prefix) + line);
+    });
   const lines = [
     rootLine(trace, root, format),
-    ...rows.map((row) => line(row, labelWidth, format)),
+    ...notesOf([root.id], rows.length > 0 ? "│  " : "   "),
+    ...rows.flatMap((row) => [
+      line(row, labelWidth, format),
+      ...notesOf(row.ids, row.below),
+    ]),
   ];
   if (hidden > 0) lines.push(format.paint("dim", `   … ${hidden} more lines`));
+  lines.push(...notesOf(notes.keys(), "   "));
   const { droppedSpans = 0 } = trace.metadata;
   if (droppedSpans > 0) {
     const note = `   ! ${droppedSpans} more spans were not recorded`;
@@ -90,8 +109,13 @@ function treeOf(
     if (next === undefined) return { rows, hidden };
     const { group, indent, last } = next;
     if (rows.length < MAX_LINES) {
-      rows.push({ ...group, prefix: `${indent}${last ? "└─" : "├─"} ` });
-      pushChildren(group.span, `${indent}${last ? "  " : "│ "} `);
+      const inner = `${indent}${last ? "  " : "│ "} `;
+      rows.push({
+        ...group,
+        prefix: `${indent}${last ? "└─" : "├─"} `,
+        below: `${inner}${group.span.children.length > 0 ? "│  " : "   "}`,
+      });
+      pushChildren(group.span, inner);
     } else {
       hidden++;
       pushChildren(group.span, "");
@@ -144,7 +168,7 @@ function rootLine(
 
 function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const { paint, slow, width } = format;
-  const { span, count, prefix } = row;
+  const { span, ids: { length: count }, prefix } = row;
   const style = LAYER_STYLES[span.layer];
   const text = printable(span.layer);
   const layer = style ? paint(style, text) : text;
@@ -246,9 +270,13 @@ function groupAlike(spans: readonly SpanData[]): Group[] {
     const last = rows.at(-1);
     if (last !== undefined && isAlike(last.span, span)) {
       const duration = last.duration + span.duration;
-      rows[rows.length - 1] = { ...last, count: last.count + 1, duration };
+      rows[rows.length - 1] = {
+        ...last,
+        ids: [...last.ids, span.id],
+        duration,
+      };
     } else {
-      rows.push({ span, count: 1, duration: span.duration });
+      rows.push({ span, ids: [span.id], duration: span.duration });
     }
   }
   return rows;

@@ -1,0 +1,23 @@
+import process from "node:process";
+
+/** Events before the end of a process. Deno's errors and exits emit no `exit`. */
+const EVENTS = ["unload", "error", "unhandledrejection"] as const;
+
+/**
+ * Calls a function when the process ends, or fails.
+ *
+ * @returns A function that removes it.
+ */
+export function atExit(fn: () => void): () => void {
+  process.on("exit", fn);
+  // Node has no global events.
+  const isTarget = typeof globalThis.addEventListener === "function";
+  if (isTarget) {
+    for (const type of EVENTS) globalThis.addEventListener(type, fn);
+  }
+  return () => {
+    process.off("exit", fn);
+    if (!isTarget) return;
+    for (const type of EVENTS) globalThis.removeEventListener(type, fn);
+  };
+}

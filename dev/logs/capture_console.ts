@@ -1,0 +1,169 @@
+/**
+ * Records what an app logs while it handles a request, for the dev command.
+ *
+ * ```
+ * console.log(…)
+ *   ├─ outside of a request ─► the console
+ *   └─ while a span is active
+ *        ├─ event `log` of the span     redacted and cut: API, viewer, exports
+ *        └─ HeldLogs ─► terminal        below the span's line, or after a second
+ * ```
+ *
+ * @module
+ */
+
+import { redactMessage } from "../../core/redact/redact_message.ts";
+import { nodeUtil } from "../../core/runtime/node_builtins.ts";
+import { getActiveSpan } from "../../trace/record/context.ts";
+import { SpanImpl } from "../../trace/record/span.ts";
+import { standardOutput, wantsColor } from "../../trace/report/terminal.ts";
+import type { TraceData, Tracer } from "../../trace/types.ts";
+import { atExit } from "./at_exit.ts";
+import {
+  createLogFormat,
+  type LogMethod,
+  SEVERITIES,
+  type Severity,
+} from "./console_text.ts";
+import { type HeldLog, HeldLogs } from "./held_logs.ts";
+
+/** Maximum characters of a recorded text, not counting the note about the rest. */
+const MAX_BODY = 4_000;
+
+/** The severity that the default format of `@std/log` starts with. */
+const LEVEL = /^(?:DEBUG|INFO|WARN|ERROR|CRITICAL)(?= )/;
+const LEVEL_SEVERITIES: Readonly<Record<string, Severity>> = {
+  DEBUG: "debug",
+  WARN: "warn",
+  ERROR: "error",
+  CRITICAL: "error",
+};
+
+/** The captured logs of requests. */
+export interface CapturedLogs {
+  /** Returns the logs of an ended request that no one printed, and forgets them. */
+  take(trace: TraceData): readonly HeldLog[];
+  /** Prints the logs that wait, and restores the console. */
+  close(): void;
+}
+
+type Method = (...args: unknown[]) => void;
+
+/**
+ * Records the logs of requests as events of their active spans. All other calls
+ * of the console stay as they are.
+ */
+export function captureConsole(tracer: Tracer): CapturedLogs {
+  const { env, isTerminal } = standardOutput();
+  const format = createLogFormat(wantsColor(env, isTerminal()));
+  const originals = new Map<string, Method>();
+  const held = new HeldLogs(({ isError, text }) =>
+    originals.get(isError ? "error" : "log")!.call(console, text)
+  );
+  const groups = new WeakMap<object, number>();
+  let isRecorded = false;
+  let isBusy = false;
+  let isClosed = false;
+
+  const unsubscribe = tracer.subscribe((event) => {
+    if (event.type === "span:event") isRecorded = true;
+    if (event.type === "trace:discard") held.drop(event.rootSpanId);
+  }, ["span:event", "trace:discard"]);
+
+  /** Records a log, and returns whether it will be printed later. */
+  function capture(method: LogMethod, args: readonly unknown[]): boolean {
+    const span = recordedSpan();
+    if (span === undefined || !span.isOpen) return false;
+    const { trace, id: spanId } = span;
+    const depth = groups.get(trace) ?? 0;
+    const indent = "  ".repeat(depth);
+    const text = indent + format(method, args).replaceAll("\n", `\n${indent}`);
+    if (method.startsWith("group")) groups.set(trace, depth + 1);
+    const plain = nodeUtil().stripVTControlCharacters(text);
+    const severity = severityOf(method, plain);
+    isRecorded = false;
+    span.event("log", {
+      "log.severity": severity,
+      "log.body": redactMessage(plain, MAX_BODY),
+    });
+    const rootSpanId = trace.root.id;
+    const log = { spanId, severity, text, isError: STDERR.has(method) };
+    if (isRecorded) return held.add(rootSpanId, log);
+    // The span has no room, or belongs to another tracer.
+    held.release(rootSpanId);
+    return false;
+  }
+
+  function endGroup(): boolean {
+    const trace = recordedSpan()?.trace;
+    const depth = trace && groups.get(trace) || 0;
+    if (depth > 0) groups.set(trace!, depth - 1);
+    return depth > 0;
+  }
+
+  function patch(name: string, captures: (args: unknown[]) => boolean): void {
+    const target = console as unknown as Record<string, Method | undefined>;
+    const original = target[name];
+    if (original === undefined) return;
+    originals.set(name, original);
+    const replacement: Method = function (this: unknown, ...args) {
+      // A function of the app that the formatter calls may log, too.
+      if (isClosed || isBusy) return original.apply(this, args);
+      isBusy = true;
+      let isCaptured: boolean;
+      try {
+        isCaptured = captures(args);
+      } finally {
+        isBusy = false;
+      }
+      if (!isCaptured) original.apply(this, args);
+    };
+    Object.defineProperty(replacement, "name", { value: name });
+    target[name] = replacement;
+    restore.push(() => {
+      // Another library may have replaced it since.
+      if (target[name] === replacement) target[name] = original;
+    });
+  }
+
+  const restore: (() => void)[] = [];
+  for (const name of Object.keys(SEVERITIES) as LogMethod[]) {
+    patch(name, (args) => {
+      const isSilent = name === "assert" && Boolean(args[0]);
+      return isSilent || capture(name, args);
+    });
+  }
+  patch("groupEnd", endGroup);
+  const removeExit = atExit(() => held.releaseAll());
+
+  return {
+    take: ({ rootSpanId }) => held.take(rootSpanId),
+    close() {
+      isClosed = true;
+      unsubscribe();
+      removeExit();
+      for (const fn of restore) fn();
+      held.releaseAll();
+    },
+  };
+}
+
+/** The methods that write to standard error. */
+const STDERR: ReadonlySet<LogMethod> = new Set([
+  "warn",
+  "error",
+  "assert",
+  "trace",
+]);
+
+/** Returns the active span, or the request's if that isn't recorded. */
+function recordedSpan(): SpanImpl | undefined {
+  const span = getActiveSpan();
+  if (span === undefined || span instanceof SpanImpl) return span;
+  return span.root instanceof SpanImpl ? span.root : undefined;
+}
+
+function severityOf(method: LogMethod, text: string): Severity {
+  const [level = ""] = method === "log" ? LEVEL.exec(text) ?? [] : [];
+  return LEVEL_SEVERITIES[level] ?? SEVERITIES[method];
+}

@@ -1,0 +1,120 @@
+import type { Severity } from "./console_text.ts";
+
+/** A log that waits for the tree of its request. */
+export interface HeldLog {
+  /** The span that was active. */
+  readonly spanId: string;
+  /** The severity. */
+  readonly severity: Severity;
+  /** The text of the console, not cut and not redacted. */
+  readonly text: string;
+  /** Whether the console writes it to standard error. */
+  readonly isError: boolean;
+}
+
+/** The held logs of one request. */
+interface Held {
+  readonly logs: HeldLog[];
+  readonly since: number;
+  size: number;
+}
+
+/** How long a log waits for the end of its request, in milliseconds. */
+const MAX_WAIT = 1_000;
+
+/** Maximum characters that wait in one request. */
+const MAX_SIZE = 256 * 1024;
+
+/**
+ * Logs of running requests, by root span. The tree of a request takes them when
+ * it is printed. Logs that waited for a second are printed without it, as are
+ * all later ones of the same request.
+ */
+export class HeldLogs {
+  readonly #print: (log: HeldLog) => void;
+  readonly #now: () => number;
+  readonly #held = new Map<string, Held>();
+  /** The requests whose logs don't wait. The oldest ones are forgotten. */
+  readonly #released = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * Creates an empty store.
+   *
+   * @param print Prints a log that no tree shows.
+   */
+  constructor(
+    print: (log: HeldLog) => void,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#print = print;
+    this.#now = now;
+  }
+
+  /** Holds a log, or returns `false` if it must be printed at once. */
+  add(rootSpanId: string, log: HeldLog): boolean {
+    if (this.#released.has(rootSpanId)) return false;
+    const now = this.#now();
+    let held = this.#held.get(rootSpanId);
+    const size = (held?.size ?? 0) + log.text.length;
+    // A timer doesn't run while a loop of the app logs.
+    const isLate = held !== undefined && now - held.since >= MAX_WAIT;
+    if (isLate || size > MAX_SIZE) {
+      this.release(rootSpanId);
+      return false;
+    }
+    if (held === undefined) {
+      held = { logs: [], since: now, size: 0 };
+      this.#held.set(rootSpanId, held);
+    }
+    held.logs.push(log);
+    held.size = size;
+    this.#timer ??= setTimeout(this.#releaseLate, MAX_WAIT);
+    return true;
+  }
+
+  /** Returns the logs of a request that ends, and forgets them. */
+  take(rootSpanId: string): readonly HeldLog[] {
+    const logs = this.#held.get(rootSpanId)?.logs ?? [];
+    this.#held.delete(rootSpanId);
+    this.#released.delete(rootSpanId);
+    return logs;
+  }
+
+  /** Prints the logs of a request that ended without a tree. */
+  drop(rootSpanId: string): void {
+    for (const log of this.take(rootSpanId)) this.#print(log);
+  }
+
+  /** Prints the logs of a running request. Its later logs don't wait. */
+  release(rootSpanId: string): void {
+    this.drop(rootSpanId);
+    const [oldest] = this.#released;
+    if (this.#released.size >= MAX_RELEASED) this.#released.delete(oldest!);
+    this.#released.add(rootSpanId);
+  }
+
+  /** Prints all logs. */
+  releaseAll(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const rootSpanId of [...this.#held.keys()]) this.release(rootSpanId);
+  }
+
+  readonly #releaseLate = (): void => {
+    this.#timer = undefined;
+    const now = this.#now();
+    for (const [rootSpanId, { since }] of this.#held) {
+      const left = since + MAX_WAIT - now;
+      if (left > 0) {
+        // Requests are in the order of their first log.
+        this.#timer = setTimeout(this.#releaseLate, Math.ceil(left));
+        return;
+      }
+      this.release(rootSpanId);
+    }
+  };
+}
+
+/** Maximum running requests whose logs don't wait. */
+const MAX_RELEASED = 10_000;
