@@ -313,7 +313,8 @@ Deno.test("dev --trace answers an error like an app, logs it once and prints its
   await child.printed(/^GET \/ 500 /m);
   child.kill("SIGTERM");
   await child.code;
-  assertEquals(child.stderr.match(/GET \/ failed: Error: hunter2/g)?.length, 1);
+  assertEquals(child.stdout.match(/GET \/ failed: Error: hunter2/g)?.length, 1);
+  assertEquals(child.stderr, "");
 });
 
 Deno.test("dev --trace --export writes the traces on exit, also if closing the app fails", async () => {

@@ -19,10 +19,12 @@ import { withSpan } from "@quartet/kit/trace";
 
 export default {
   fetch: (request) =>
-    withSpan("echo", "custom", () =>
-      new Response(request.body, {
+    withSpan("echo", "custom", () => {
+      console.log("asked for", { method: request.method });
+      return new Response(request.body, {
         headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]],
-      })),
+      });
+    }),
   close() { console.log("closed"); },
 };
 `;
@@ -46,7 +48,10 @@ export async function assertDevWorks(
   await useApp(origin);
   await useViewer(origin);
   assertEquals(await server.stop(), 0, server.printed);
-  assertMatch(server.printed, /^POST \/echo 200 .*\n└─ custom .* echo$/m);
+  assertMatch(
+    server.printed,
+    /^POST \/echo 200 .*\n└─ custom .* echo\n {6}info  asked for \{ method: ['"]POST['"] \}$/m,
+  );
   assertMatch(server.printed, /^closed\nWrote 2 traces to out\.html$/m);
   const html = await Deno.readTextFile(join(folder, "out.html"));
   assertMatch(html, /^<!doctype html>/i);
