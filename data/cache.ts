@@ -7,7 +7,9 @@ import {
 import { aFunction, aTimeout, rule, withMethods } from "../core/check/rules.ts";
 import type { Middleware } from "../core/middleware.ts";
 import { printableError } from "../core/redact/printable.ts";
+import { observe } from "../core/observe.ts";
 import { reportError } from "../core/report_error.ts";
+import { cacheObserver } from "./cache_observer.ts";
 import {
   type CacheResponseOptions,
   createResponseCache,
@@ -174,7 +176,8 @@ export function createParts(options: CacheOptions): CacheParts {
   const report: ErrorListener = (error, operation) =>
     reportError(onError, error, operation);
   const guard = new StoreGuard(store, report, toDelay(storeTimeout));
-  const engine = new Engine({ store: guard, now, random, onError: report });
+  const parts = { store: guard, now, random, onError: report };
+  const engine = new Engine(parts);
   const access = { engine, invalidate, now };
 
   async function invalidate(
@@ -182,7 +185,12 @@ export function createParts(options: CacheOptions): CacheParts {
     { tags = [], paths = [] }: RevalidateOptions = {},
   ): Promise<RevalidateResult> {
     const timestamp = now();
-    const success = await guard.invalidate(what);
+    const run = () => guard.invalidate(what);
+    const success = await observe(
+      "cache.invalidate",
+      "data",
+      (span) => cacheObserver()?.invalidate(parts, what, span, run) ?? run(),
+    );
     return {
       success,
       revalidated: { tags: [...tags], paths: [...paths] },

@@ -14,7 +14,13 @@ import { WatchScope } from "../core/watch_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
-import { aCookieName, cookieNames, matchCookies } from "./cookie_rule.ts";
+import { noteBypass } from "./cache_observer.ts";
+import {
+  aCookieName,
+  cookieNames,
+  cookieObstacle,
+  matchCookies,
+} from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
 import {
   aPeriod,
@@ -24,11 +30,13 @@ import {
 } from "./options.ts";
 import {
   controlOf,
+  keyOfPage,
   lifetimeOf,
-  mayShare,
+  obstacleOf,
   type Page,
   readPage,
   respond,
+  whyNotShared,
 } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -122,7 +130,12 @@ export function createResponseCache(
   };
 
   /** Answers a request separately, because the page may depend on it. */
-  async function passStranger(request: Request, next: Next): Promise<Response> {
+  async function passStranger(
+    request: Request,
+    next: Next,
+    why: string,
+  ): Promise<Response> {
+    noteBypass(why);
     const scope = new WatchScope();
     try {
       return keepPrivate(await scope.run(next), request);
@@ -139,22 +152,30 @@ export function createResponseCache(
     if (around.length > 0) learn(around);
     const cookies = cookieNames(headers.get("cookie"), ignores);
     const control = readCacheControl(headers.get("cache-control"));
-    if (
-      control.has("no-store") || headers.has("range") || isPersonal(context)
-    ) return seal(await next());
+    const bypass = control.has("no-store")
+      ? "the request has Cache-Control: no-store"
+      : headers.has("range")
+      ? "the request asks for a range"
+      : isPersonal(context)
+      ? "code before the cache asked for the user"
+      : undefined;
+    if (bypass !== undefined) {
+      noteBypass(bypass);
+      return seal(await next());
+    }
     // Auth hasn't claimed its cookies yet, or doesn't read this one.
-    if (claimed !== undefined && !cookies.every(matchCookies(claimed))) {
-      return await passStranger(request, next);
+    const foreign = claimed && cookieObstacle(cookies, claimed);
+    if (foreign !== undefined) {
+      return await passStranger(request, next, foreign);
     }
     const { engine, now } = access();
-    const key = keyOf(request, vary);
+    const key = keyOfPage(request, vary);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || headers.has("authorization")) {
       const kept = engine.find(key) as Page | undefined;
-      if (kept !== undefined && !mayShare(request, kept, cookies)) {
-        return await passStranger(request, next);
-      }
+      const why = kept && whyNotShared(request, kept, cookies);
+      if (why !== undefined) return await passStranger(request, next, why);
     }
     const give = (page: Page) => {
       if (controlOf(page) === undefined) noteCacheControl(cacheControl);
@@ -163,7 +184,7 @@ export function createResponseCache(
     if (method === "HEAD") {
       // HEAD answers like GET, but computes no page to keep.
       const page = await engine.peek(key) as Page | undefined;
-      return page !== undefined && mayShare(request, page, cookies)
+      return page !== undefined && isShareable(page)
         ? give(page)
         : seal(await next());
     }
@@ -172,6 +193,7 @@ export function createResponseCache(
     let own: Response | undefined;
     let isMaker = false;
     let isAnswered = false;
+    let obstacle: string | undefined;
     const page = await engine.call({
       key,
       scopeKey: key,
@@ -179,12 +201,13 @@ export function createResponseCache(
       compute: makePage,
       mayAsk: true,
       lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
+      obstacle: () => obstacle ?? "its lifetime is 0",
     }).catch((error) => {
       // Another request's failure doesn't fail this one.
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
-    if (page !== undefined && mayShare(request, page, cookies)) {
+    if (page !== undefined && isShareable(page)) {
       isAnswered = true;
       discard(own);
       return give(page);
@@ -192,10 +215,15 @@ export function createResponseCache(
     // A request that waited for another one's page makes its own.
     return seal(own ?? await next());
 
+    function isShareable(page: Page): boolean {
+      return whyNotShared(request, page, cookies) === undefined;
+    }
+
     /** Marks a page that may depend on a cookie as private, for other caches. */
     function seal(response: Response): Response {
-      const isForAll = cookies.every(matchCookies(claimed ?? []));
-      return isForAll ? response : keepPrivate(response, request);
+      return cookieObstacle(cookies, claimed ?? []) === undefined
+        ? response
+        : keepPrivate(response, request);
     }
 
     /** Makes the page, and notes whether it asks for the user. */
@@ -203,8 +231,8 @@ export function createResponseCache(
       isMaker = true;
       const response = await next().catch(thrownResponse);
       learn(claimedCookies());
-      const lifetime = lifetimeOf(request, response, maxAge, vary);
-      if (lifetime === undefined || !isForAll()) {
+      obstacle = obstacleOf(request, response, vary) ?? userObstacle();
+      if (obstacle !== undefined) {
         pass(response);
         // A stale page may be served instead (RFC 5861, section 4).
         if (response.status >= 500) throw new FailedPage(response.status);
@@ -213,19 +241,26 @@ export function createResponseCache(
       const page = await readPage(
         response,
         now(),
-        lifetime,
+        lifetimeOf(response, maxAge),
         vary,
         claimedCookies,
       );
-      if (isResponse(page)) return pass(page);
+      if (isResponse(page)) {
+        obstacle = "the response is too large";
+        return pass(page);
+      }
       // Code that writes the body may ask for the user late.
-      if (!isForAll()) return pass(new Response(page.body, page));
-      return page;
+      obstacle = userObstacle();
+      return obstacle === undefined
+        ? page
+        : pass(new Response(page.body, page));
     }
 
-    function isForAll(): boolean {
-      return !isPersonal(context) &&
-        cookies.every(matchCookies(claimedCookies()));
+    /** Returns why the page may depend on the user, or `undefined` if it can't. */
+    function userObstacle(): string | undefined {
+      return isPersonal(context)
+        ? "the page asked for the user"
+        : cookieObstacle(cookies, claimedCookies());
     }
 
     /** Keeps a response for this request, or discards it. */
@@ -262,17 +297,4 @@ function discard(response: Response | undefined): void {
 function thrownResponse(error: unknown): Response {
   if (isResponse(error)) return error;
   throw error;
-}
-
-/** Returns the key of a page. It begins with `{`, unlike keys of functions. */
-function keyOf(request: Request, vary: readonly string[]): string {
-  const { url } = request;
-  const fragment = url.indexOf("#");
-  return JSON.stringify({
-    url: fragment === -1 ? url : url.slice(0, fragment),
-    // Other servers may accept a host in the header that differs from the URL's.
-    host: request.headers.get("host") ?? undefined,
-    // The key includes the names, because a nested cache may vary by others.
-    vary: vary.map((name) => [name, request.headers.get(name)]),
-  });
 }

@@ -9,6 +9,7 @@ import { runSpan } from "../core/observe.ts";
 import { currentScope } from "../core/request_scope.ts";
 import { checkRereadable, cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
+import { lookUp } from "./cache_observer.ts";
 import { type Call, InFlight } from "./in_flight.ts";
 import {
   type Dependencies,
@@ -58,14 +59,13 @@ export class Computations {
   /** Computes in the background, after a caller got a stale value. */
   refresh(call: Call): void {
     if (this.#find(call.key) !== undefined) return;
-    const { compute, key } = call;
     // The request may end before the computation, and its trace with it.
     const open = currentScope()?.span?.root.continuation();
     const traced = () =>
-      runSpan(
-        open!("cache.refresh", "data", { "app.cache.key": key }),
-        () => compute(),
-      );
+      runSpan(open!("cache.refresh", "data"), (span) => {
+        lookUp(this.#parts, call, span);
+        return call.compute();
+      });
     this.#begin(open === undefined ? call : { ...call, compute: traced })
       .promise.catch((error) => this.#parts.onError(error, "refresh a value"));
   }
@@ -156,17 +156,29 @@ export class Computations {
 
   #keep(
     inFlight: InFlight,
-    { key, policy, lifetime }: Call,
+    { key, policy, lifetime, obstacle }: Call,
     value: unknown,
     lock: Lock | undefined,
   ): void {
     const maxAge = lifetime(value, policy);
-    if (maxAge === 0 || !this.#log.isValid(inFlight)) return;
+    if (maxAge === 0) {
+      inFlight.obstacle = obstacle?.() ?? "negativeMaxAge is 0";
+      return;
+    }
+    if (!this.#log.isValid(inFlight)) {
+      inFlight.obstacle = "it was invalidated while it was computed";
+      return;
+    }
     // A computation that timed out may end after a later one, whose result is
     // newer.
-    if ((this.#byKey.get(key) ?? inFlight) !== inFlight) return;
     const stored = this.#store.peek(key);
-    if (stored !== undefined && stored !== inFlight.before) return;
+    if (
+      (this.#byKey.get(key) ?? inFlight) !== inFlight ||
+      (stored !== undefined && stored !== inFlight.before)
+    ) {
+      inFlight.obstacle = "a later call has computed it too";
+      return;
+    }
     const { now, random } = this.#parts;
     const { began, scopeKey, tags, paths, keys } = inFlight;
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();

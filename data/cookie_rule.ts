@@ -33,6 +33,24 @@ export function matchCookies(names: readonly string[]): CookieMatcher {
 }
 
 /**
+ * Returns why cookies stand in the way of a shared page, or `undefined` if none
+ * does.
+ *
+ * @param cookies The names of the request's cookies.
+ * @param allowed The names of those that don't affect the page.
+ */
+export function cookieObstacle(
+  cookies: readonly string[],
+  allowed: readonly string[],
+): string | undefined {
+  const isAllowed = matchCookies(allowed);
+  const found = cookies.find((name) => !isAllowed(name));
+  if (found === undefined) return undefined;
+  const name = found === "" ? "an unusual cookie" : `the cookie ${found}`;
+  return `the request has ${name}, which isn't in ignoreCookies`;
+}
+
+/**
  * Returns the names in a `Cookie` header that `ignores` doesn't match.
  *
  * A cookie without a name gets the empty string, which no list contains. So does

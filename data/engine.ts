@@ -16,8 +16,8 @@
  */
 
 import { observe } from "../core/observe.ts";
-import type { ObservedSpan } from "../core/observed_span.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
+import { type LookUp, lookUp } from "./cache_observer.ts";
 import { Computations, limitTime, type Parts } from "./computations.ts";
 import { cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
@@ -34,14 +34,18 @@ import type { CacheRecord } from "./store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 
+const FAILED = "computing it failed";
+
 /** The calls of one cache. */
 export class Engine {
   readonly counts: Record<Result, number> = { hit: 0, stale: 0, miss: 0 };
+  readonly #parts: Parts;
   readonly #store: StoreGuard;
   readonly #computations: Computations;
   readonly #now: () => number;
 
   constructor(parts: Parts) {
+    this.#parts = parts;
     this.#store = parts.store;
     this.#now = parts.now;
     this.#computations = new Computations(parts);
@@ -89,12 +93,13 @@ export class Engine {
   /** Resolves a call that {@linkcode hit} couldn't. */
   call(call: Call): Promise<unknown> {
     return observe("cache.get", "data", (span) => {
-      span?.setAttribute("app.cache.key", call.key);
+      const resolve = (call: Call) =>
+        this.#resolve(call, lookUp(this.#parts, call, span));
       return this.#store.isStrict
         ? this.#store.check().then((hasAnswered) =>
-          this.#resolve(hasAnswered ? call : { ...call, isAlone: true }, span)
+          resolve(hasAnswered ? call : { ...call, isAlone: true })
         )
-        : this.#resolve(call, span);
+        : resolve(call);
     });
   }
 
@@ -104,8 +109,7 @@ export class Engine {
     this.counts.miss++;
     currentInFlight()?.include({ scopeKey, ...policy }, this.#computations);
     return await observe("cache.get", "data", (span) => {
-      span?.setAttribute("app.cache.key", key);
-      span?.setAttribute("app.cache.result", "miss");
+      lookUp(this.#parts, call, span)?.ends("miss");
       const scope = new SharedScope(key, false);
       const computed = scope.compute(compute).finally(() => scope.end());
       return limitTime(call, computed);
@@ -125,21 +129,22 @@ export class Engine {
     return freshUntil === Infinity || this.#now() < freshUntil;
   }
 
-  #resolve(call: Call, span: ObservedSpan | undefined): Promise<unknown> {
+  #resolve(call: Call, look: LookUp | undefined): Promise<unknown> {
     const { key, policy } = call;
     const record = this.#find(key, currentScope());
     const age = record === undefined
       ? Infinity
       : this.#now() - record.freshUntil;
     if (age < 0) {
-      return this.#give(record!.value, record!, "hit", policy, span);
+      return this.#give(record!.value, record!, "hit", policy, look);
     }
     if (age < policy.staleWhileRevalidate) {
       this.#computations.refresh(call);
-      return this.#give(record!.value, record!, "stale", policy, span);
+      return this.#give(record!.value, record!, "stale", policy, look);
     }
     const inFlight = this.#computations.join(call);
-    return this.#await(inFlight, call, span, record);
+    look?.waits(inFlight);
+    return this.#await(inFlight, call, look, record);
   }
 
   #give(
@@ -147,10 +152,11 @@ export class Engine {
     from: CacheRecord | InFlight,
     result: Result,
     policy: Policy,
-    span: ObservedSpan | undefined,
+    look: LookUp | undefined,
+    why?: string,
   ): Promise<unknown> {
     this.counts[result]++;
-    span?.setAttribute("app.cache.result", result);
+    look?.ends(result, why);
     currentInFlight()?.include(from, this.#computations);
     return policy.clone ? copy(from.scopeKey, value) : Promise.resolve(value);
   }
@@ -162,7 +168,7 @@ export class Engine {
   async #await(
     inFlight: InFlight,
     call: Call,
-    span: ObservedSpan | undefined,
+    look: LookUp | undefined,
     old: CacheRecord | undefined,
   ): Promise<unknown> {
     const { key, policy } = call;
@@ -173,18 +179,21 @@ export class Engine {
         isRecordValid(this.#store.invalidations, old, currentScope()) &&
         this.#now() < old.freshUntil + policy.staleIfError;
     };
-    const giveOld = () => this.#give(old!.value, old!, "stale", policy, span);
+    const giveOld = (why: string) =>
+      this.#give(old!.value, old!, "stale", policy, look, why);
     try {
       const isLate = policy.staleAfter !== Infinity && isUsable() &&
         !await settlesWithin(inFlight.promise, policy.staleAfter);
       // The stale value may have been invalidated in the meantime.
-      if (isLate && isUsable()) return await giveOld();
+      if (isLate && isUsable()) {
+        return await giveOld("computing it takes longer than staleAfter");
+      }
       const value = await waitFor(inFlight, key);
-      return await this.#give(value, inFlight, inFlight.result, policy, span);
+      return await this.#give(value, inFlight, inFlight.result, policy, look);
     } catch (error) {
-      if (isUsable()) return giveOld();
+      if (isUsable()) return giveOld(FAILED);
       this.counts.miss++;
-      span?.setAttribute("app.cache.result", "miss");
+      look?.ends("miss", FAILED);
       throw error;
     }
   }

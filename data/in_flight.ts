@@ -24,6 +24,8 @@ export interface Call {
   readonly mayAsk?: boolean;
   /** Returns how long a value is fresh, in milliseconds. 0: it isn't stored. */
   readonly lifetime: (value: unknown, policy: Policy) => number;
+  /** Returns in words why the last value isn't stored, if known. */
+  readonly obstacle?: () => string | undefined;
 }
 
 /**
@@ -45,6 +47,8 @@ export class InFlight {
   /** The key's record when the function was called. */
   before: CacheRecord | undefined;
   result: Result = "miss";
+  /** Why its value isn't stored, in words. */
+  obstacle: string | undefined;
   /** The value. Set before anyone sees the computation. */
   promise!: Promise<unknown>;
   readonly #owner: object;

@@ -8,7 +8,7 @@ import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
-import { matchCookies } from "./cookie_rule.ts";
+import { cookieObstacle } from "./cookie_rule.ts";
 
 /** A response that was read. */
 export interface Page {
@@ -35,34 +35,54 @@ const STATUSES: readonly number[] = [200, 203, 300, 301, 308, 404, 410];
 /** Maximum size of a cached body, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
+/** Directives of a response that no shared cache may store. */
+const PRIVATE = ["no-store", "no-cache", "private"];
+
 /**
- * Returns how long this cache may share a response among all clients (RFC 9111,
- * section 3).
+ * Returns why this cache must not share a response among all clients (RFC 9111,
+ * section 3), or `undefined` if it may.
+ *
+ * @param vary The names of request headers in the key.
+ */
+export function obstacleOf(
+  request: Request,
+  { status, headers }: Response,
+  vary: readonly string[],
+): string | undefined {
+  if (!STATUSES.includes(status)) return `the response has status ${status}`;
+  const control = readCacheControl(headers.get("cache-control"));
+  const directive = PRIVATE.find((name) => control.has(name));
+  if (directive !== undefined) {
+    return `the response has Cache-Control: ${directive}`;
+  }
+  // Allowed by the RFC, but all visitors would get one visitor's session.
+  if (headers.has("set-cookie")) return "the response sets a cookie";
+  // A stream of events has no end.
+  if (/^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) {
+    return "the response is a stream of events";
+  }
+  if (request.headers.has("authorization") && !allowsAuthorization(control)) {
+    return AUTHORIZED;
+  }
+  const other = (headers.get("vary") ?? "").split(",")
+    .map((name) => name.trim().toLowerCase())
+    .find((name) => name !== "" && !vary.includes(name));
+  return other === undefined
+    ? undefined
+    : `the response varies by ${other}, which isn't in vary`;
+}
+
+const AUTHORIZED =
+  "the request has Authorization, and the response doesn't allow that";
+
+/**
+ * Returns how long a response is fresh, in milliseconds.
  *
  * @param maxAge The option of the middleware, in seconds.
- * @param vary The names of request headers in the key.
- * @returns Milliseconds, or `undefined` if it must not be stored.
  */
-export function lifetimeOf(
-  request: Request,
-  response: Response,
-  maxAge: number,
-  vary: readonly string[],
-): number | undefined {
-  const { headers } = response;
+export function lifetimeOf({ headers }: Response, maxAge: number): number {
   const control = readCacheControl(headers.get("cache-control"));
-  const isFit = STATUSES.includes(response.status) &&
-    !["no-store", "no-cache", "private"].some((name) => control.has(name)) &&
-    // Allowed by the RFC, but all visitors would get one visitor's session.
-    !headers.has("set-cookie") &&
-    // A stream of events has no end.
-    !/^text\/event-stream\b/i.test(headers.get("content-type") ?? "") &&
-    (!request.headers.has("authorization") || allowsAuthorization(control)) &&
-    (headers.get("vary") ?? "").split(",").every((name) =>
-      name.trim() === "" || vary.includes(name.trim().toLowerCase())
-    );
-  if (!isFit) return undefined;
-  // Section 4.2.1: the first of these counts.
+  // RFC 9111, section 4.2.1: the first of these counts.
   for (const name of ["s-maxage", "max-age"]) {
     const value = control.get(name);
     if (value !== undefined) return /^\d+$/.test(value) ? +value * 1_000 : 0;
@@ -86,19 +106,21 @@ export function controlOf({ headers }: Page): string | undefined {
 }
 
 /**
- * Whether a shared page may answer a request.
+ * Returns why a shared page must not answer a request, or `undefined` if it may.
  *
  * @param cookies The names of the request's cookies that a page may depend on.
  */
-export function mayShare(
+export function whyNotShared(
   { headers }: Request,
   page: Page,
   cookies: readonly string[],
-): boolean {
-  if (!cookies.every(matchCookies(page.ownCookies))) return false;
-  if (!headers.has("authorization")) return true;
+): string | undefined {
+  const cookie = cookieObstacle(cookies, page.ownCookies);
+  if (cookie !== undefined || !headers.has("authorization")) return cookie;
   const control = controlOf(page) ?? null;
-  return allowsAuthorization(readCacheControl(control));
+  return allowsAuthorization(readCacheControl(control))
+    ? undefined
+    : AUTHORIZED;
 }
 
 /**
@@ -206,4 +228,17 @@ function isUnchanged(asked: Headers, page: Headers): boolean {
   const modified = page.get("last-modified");
   return since !== null && modified !== null &&
     Date.parse(modified) <= Date.parse(since);
+}
+
+/** Returns the key of a page. It begins with `{`, unlike keys of functions. */
+export function keyOfPage(request: Request, vary: readonly string[]): string {
+  const { url } = request;
+  const fragment = url.indexOf("#");
+  return JSON.stringify({
+    url: fragment === -1 ? url : url.slice(0, fragment),
+    // Other servers may accept a host in the header that differs from the URL's.
+    host: request.headers.get("host") ?? undefined,
+    // The key includes the names, because a nested cache may vary by others.
+    vary: vary.map((name) => [name, request.headers.get(name)]),
+  });
 }

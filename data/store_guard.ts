@@ -46,6 +46,11 @@ export class StoreGuard {
     });
   }
 
+  /** The number of records evicted so far. */
+  get evictions(): number {
+    return this.#store.evictions;
+  }
+
   peek(key: string): CacheRecord | undefined {
     try {
       return this.#store.peek(key);

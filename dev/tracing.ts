@@ -16,6 +16,7 @@ import { reportTraces } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
+import { watchCaches } from "./cache/start.ts";
 import { DevError } from "./dev_error.ts";
 import { recordLocations } from "./locations/locations.ts";
 import { captureConsole } from "./logs/capture_console.ts";
@@ -56,7 +57,10 @@ export async function startTracing(
     : (await import("./forwarding.ts")).forwardTraces(tracer, to, entry);
   setTracer(tracer);
   deferToApp(tracer);
-  const forgetLocations = recordLocations(tracer);
+  const parts = [
+    recordLocations(tracer),
+    watchCaches(),
+  ];
   let viewerURL: string | undefined;
   const logs = captureConsole(tracer);
   const reporter = reportTraces(
@@ -80,7 +84,7 @@ export async function startTracing(
     async close() {
       logs.close();
       reporter.close();
-      forgetLocations();
+      for (const end of parts) end();
       await stop?.();
       if (exportFile === undefined) return;
       await writeFile(exportFile, await exportTracesHTML(tracer));

@@ -1,0 +1,53 @@
+/**
+ * Texts of keys, tags and times for people, without secrets.
+ *
+ * @module
+ */
+
+import { clip } from "../../core/redact/clip.ts";
+import { redactText } from "../../core/redact/redact.ts";
+
+/** Maximum characters of a key or a tag. */
+const MAX_TEXT = 200;
+
+/** Maximum tags in an attribute. */
+const MAX_TAGS = 20;
+
+/** Returns a tag or a path without secrets. */
+export function shownName(name: string): string {
+  return redactText(clip(name, MAX_TEXT));
+}
+
+/** Returns tags as one text, separated by commas. */
+export function shownTags(tags: readonly string[]): string {
+  const more = tags.length > MAX_TAGS ? ["…"] : [];
+  return [...tags.slice(0, MAX_TAGS).map(shownName), ...more].join(",");
+}
+
+/**
+ * Returns a key without secrets. Of the headers in a page's key, it only contains
+ * those that browsers send to all sites alike.
+ */
+export function shownKey(key: string): string {
+  if (!key.startsWith("{")) {
+    // Other strings that look like keys of functions or pages begin with `\0`.
+    return shownName(key.replace(/^\0/, ""));
+  }
+  const { url, vary } = JSON.parse(key) as {
+    readonly url: string;
+    readonly vary: readonly (readonly [string, string | null])[];
+  };
+  const { pathname, search } = new URL(url);
+  const headers = vary.map(([name, value]) =>
+    /^accept(?:-\w+)?$/.test(name) ? `${name}: ${value ?? "none"}` : name
+  );
+  return shownName([`GET ${pathname}${search}`, ...headers].join(", "));
+}
+
+/** Formats a duration: `40 ms`, `2 s`, `3 min`, `2 h`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
+}
