@@ -18,6 +18,7 @@ const BENCHES = [
   "data/soak",
   "trace/spans",
   "trace/http",
+  "trace/companion",
   "viewer/size",
   "viewer/speed",
   "rpc/http",
@@ -28,7 +29,7 @@ const BENCHES = [
 ];
 
 /** Benchmarks that need `wrk`. */
-const NEED_WRK = ["app/http", "trace/http", "rpc/http"];
+const NEED_WRK = ["app/http", "trace/http", "trace/companion", "rpc/http"];
 
 const end = Deno.args.indexOf("--");
 const prefixes = end === -1 ? Deno.args : Deno.args.slice(0, end);

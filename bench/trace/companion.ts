@@ -1,0 +1,79 @@
+/**
+ * Measures what the dev command adds to a traced request of ten spans, over HTTP:
+ * lines of code, logs, findings, earlier runs and the panel. Needs `wrk` on the
+ * PATH.
+ *
+ * Run it with `deno task bench trace/companion`. Argument of the file: the number
+ * of rounds (default 7).
+ *
+ * @module
+ */
+
+import { printRates } from "../compare.ts";
+import { type Load, measureInTurns } from "../wrk.ts";
+
+const APP = new URL("companion_server.ts", import.meta.url).pathname;
+const DEV = new URL("../../dev.ts", import.meta.url).pathname;
+const LOCK = new URL("../../deno.lock", import.meta.url).pathname;
+const ROUNDS = Number(Deno.args[0] ?? 7);
+
+function freePort(): number {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  return listener.addr.port;
+}
+
+/** Starts a server. Its output is dropped, so that it can't block. */
+function start(
+  folder: string,
+  ...args: string[]
+): AsyncDisposable {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", `--lock=${LOCK}`, ...args],
+    // Earlier runs are kept below the working directory.
+    cwd: folder,
+    stdout: "null",
+  }).spawn();
+  return {
+    async [Symbol.asyncDispose]() {
+      process.kill();
+      await process.status;
+    },
+  };
+}
+
+async function untilItAnswers(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await (await fetch(url)).text();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+const folder = await Deno.makeTempDir();
+try {
+  await using stack = new AsyncDisposableStack();
+  const loads: Load[] = [];
+  const add = async (name: string, port: number, args: string[]) => {
+    stack.use(start(folder, ...args));
+    const url = `http://127.0.0.1:${port}/`;
+    await untilItAnswers(url);
+    loads.push({ name, url });
+  };
+  const port = freePort();
+  await add("traced and printed", port, [APP, String(port)]);
+  const devPort = freePort();
+  await add("dev --trace", devPort, [
+    DEV,
+    APP,
+    "--trace",
+    "--port",
+    String(devPort),
+  ]);
+  const rates = await measureInTurns(loads, ROUNDS);
+  printRates("Ten spans a request", rates, ["traced and printed"]);
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
