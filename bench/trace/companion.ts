@@ -14,7 +14,6 @@ import { type Load, measureInTurns } from "../wrk.ts";
 
 const APP = new URL("companion_server.ts", import.meta.url).pathname;
 const DEV = new URL("../../dev.ts", import.meta.url).pathname;
-const LOCK = new URL("../../deno.lock", import.meta.url).pathname;
 const ROUNDS = Number(Deno.args[0] ?? 7);
 
 function freePort(): number {
@@ -28,7 +27,7 @@ function start(
   ...args: string[]
 ): AsyncDisposable {
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", `--lock=${LOCK}`, ...args],
+    args: ["run", "-A", "--no-lock", ...args],
     // Earlier runs are kept below the working directory.
     cwd: folder,
     stdout: "null",

@@ -10,8 +10,8 @@
 
 import { HOST, toPath, userFile } from "./user_files.ts";
 
-/** Frames of a captured stack. The kit and an ORM take 15 of them. */
-const MAX_FRAMES = 20;
+/** Frames of a captured stack. The kit and an ORM take about 12 of them. */
+const MAX_FRAMES = 16;
 
 const isDeno = "Deno" in globalThis;
 
@@ -34,11 +34,15 @@ export class CallStack {
   #line: CodeLine | undefined;
   #isRead = false;
 
-  /** Captures the running call stack. */
-  constructor() {
+  /**
+   * Captures the running call stack.
+   *
+   * @param caller Frames up to this function's call are left out. Default: none.
+   */
+  constructor(caller?: Parameters<typeof Error.captureStackTrace>[1]) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = MAX_FRAMES;
-    Error.captureStackTrace(this);
+    Error.captureStackTrace(this, caller);
     Error.stackTraceLimit = stackTraceLimit;
   }
 
@@ -54,7 +58,7 @@ export class CallStack {
 
   #readFrames(): CodeLine | undefined {
     const before = Error.prepareStackTrace;
-    Error.prepareStackTrace = (_, sites) => sites;
+    Error.prepareStackTrace = keepFrames;
     let sites: unknown;
     try {
       sites = this.stack;
@@ -67,11 +71,17 @@ export class CallStack {
       const file = script ? userFile(script) : undefined;
       if (file === HOST) return undefined;
       const line = file === undefined ? null : site.getLineNumber();
-      // A source map may name another file.
-      if (line !== null) return codeLine(site.getFileName() ?? file!, line);
+      if (line === null) continue;
+      // The source of a bundle is another file. Asking for it maps it again.
+      const isSource = /\.[cm]?tsx?$/.test(file!);
+      return codeLine(isSource ? file! : site.getFileName() ?? file!, line);
     }
     return undefined;
   }
+}
+
+function keepFrames(_: unknown, frames: unknown): unknown {
+  return frames;
 }
 
 /** Returns the first line of user code in a stack's text. */

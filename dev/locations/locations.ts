@@ -13,9 +13,11 @@ import { CallStack, lineOf } from "./call_stack.ts";
 const OWN_SPANS: readonly string[] = ["route.match", "auth:session"];
 
 const locator: SpanLocator = {
-  capture(name, attributes) {
+  capture(name, attributes, caller) {
     const isKnown = attributes?.["code.file.path"] !== undefined;
-    return isKnown || OWN_SPANS.includes(name) ? undefined : new CallStack();
+    return isKnown || OWN_SPANS.includes(name)
+      ? undefined
+      : new CallStack(caller);
   },
   locate: (captured) => (captured as CallStack).line(),
   locateError: lineOf,

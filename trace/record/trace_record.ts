@@ -71,7 +71,8 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     this.root = new SpanImpl(this, null, name, layer, startedAt);
     this.#last = this.root;
     if (host.locator !== undefined && layer !== "request") {
-      this.root.stack = host.locator.capture(name, options?.attributes);
+      const { locator } = host;
+      this.root.stack = locator.capture(name, options?.attributes, TraceRecord);
     }
     setAttributes(this.root, options?.attributes);
   }
@@ -157,7 +158,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     this.#spanCount++;
     this.#openSpans++;
     if (host.locator !== undefined) {
-      span.stack = host.locator.capture(name, attributes);
+      span.stack = host.locator.capture(name, attributes, this.openSpan);
     }
     setAttributes(span, attributes);
     host.onSpanStart(span);

@@ -115,6 +115,7 @@ export function reportTraces(
   const { write = output.write, slowMs = 100, viewerURL } = options;
   const color = options.color ?? wantsColor(output.env, output.isTerminal());
   const paint = createPaint(color);
+  const folder = output.cwd() ?? "";
   // Another `write` may print anywhere.
   const isLinked = viewerURL !== undefined && write === output.write &&
     wantsLinks(output.env, output.isTerminal());
@@ -132,7 +133,9 @@ export function reportTraces(
     const { trace } = event;
     const link = linkTo(trace);
     const notes = notesOf?.(trace, paint) ?? new Map();
-    write(formatTrace(trace, { paint, slow: slowMs, width, link, notes }));
+    write(
+      formatTrace(trace, { paint, slow: slowMs, width, link, folder, notes }),
+    );
   }, ["trace:end"]);
   return { close, [Symbol.dispose]: close };
 }

@@ -5,6 +5,7 @@ import {
   exceptionOf,
   statementOf,
 } from "../export/attributes.ts";
+import { codeLineOf } from "../export/code_line.ts";
 import type { SpanData, TraceData } from "../types.ts";
 import { type Paint, type Style, truncate } from "./terminal.ts";
 
@@ -20,6 +21,8 @@ export interface TraceFormat {
   readonly link: string | undefined;
   /** Lines to print below the line of a span, by the span's id. */
   readonly notes: SpanNotes;
+  /** The folder that paths of code are relative to. */
+  readonly folder: string;
 }
 
 /** Lines to print below the lines of spans, by the spans' ids. */
@@ -28,6 +31,8 @@ export type SpanNotes = ReadonlyMap<string, readonly string[]>;
 /** Maximum lines of a trace. Further spans are counted. */
 const MAX_LINES = 60;
 const DURATION_WIDTH = 8;
+/** Minimum columns for the work of a span. */
+const MIN_WIDTH = 20;
 
 const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
   routing: "blue",
@@ -130,8 +135,9 @@ function labelLength({ prefix, span }: Row): number {
 function rootLine(
   trace: TraceData,
   root: SpanData,
-  { paint, slow, width }: TraceFormat,
+  format: TraceFormat,
 ): string {
+  const { paint, slow, width } = format;
   const { method, pathname, statusCode } = trace.metadata;
   // A subscription isn't slow because it runs for long.
   const isLong = root.attributes["app.detached"] === true;
@@ -148,13 +154,15 @@ function rootLine(
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
   const refusal = refusalOf(root) ?? endOf(root) ?? "";
+  const room = width - failure.length - refusal.length - 16;
+  const place = placeOf(root, isLong ? 0 : trace.duration, room, format);
   const title = truncate(
     printable(
       method !== undefined && pathname !== undefined
         ? `${method} ${pathname}`
         : root.name,
     ),
-    Math.max(20, width - failure.length - refusal.length - 16),
+    Math.max(MIN_WIDTH, room - place.length),
   );
   return [
     paint("bold", title),
@@ -162,8 +170,7 @@ function rootLine(
     duration,
     refusal,
     paintFailure(root, failure, paint),
-  ]
-    .filter((part) => part !== "").join(" ");
+  ].filter((part) => part !== "").join(" ") + paint("dim", place);
 }
 
 function line(row: Row, labelWidth: number, format: TraceFormat): string {
@@ -177,13 +184,32 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const failure = truncate(failureOf(span), Math.floor(width / 3));
   const room = width - labelWidth - DURATION_WIDTH - repeated.length -
     failure.length - 4;
-  const action = truncate(printable(actionOf(span)), Math.max(20, room));
+  const place = placeOf(span, row.duration, room, format);
+  const action = truncate(
+    printable(actionOf(span)),
+    Math.max(MIN_WIDTH, room - place.length),
+  );
   return [
     `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
     ` ${action}${paint("bold", repeated)}`,
     paintFailure(span, failure, paint),
-  ].filter((part) => part !== "").join(" ");
+  ].filter((part) => part !== "").join(" ") + paint("dim", place);
+}
+
+/**
+ * Returns the line of user code behind a slow or failed span, after a space.
+ * Empty if it is unknown, or if the text before it would become too short.
+ */
+function placeOf(
+  span: SpanData,
+  duration: number,
+  room: number,
+  { slow, folder }: TraceFormat,
+): string {
+  if (span.status === "ok" && duration < slow) return "";
+  const place = ` ${printable(codeLineOf(span, folder) ?? "")}`;
+  return place === " " || place.length > room - MIN_WIDTH ? "" : place;
 }
 
 /** Returns a short text for the work of a span. */

@@ -14,6 +14,8 @@ export interface StandardOutput {
   columns(): number | undefined;
   /** Reads an environment variable, if that is allowed. */
   env(name: string): string | undefined;
+  /** Returns the working directory, if reading it is allowed. */
+  cwd(): string | undefined;
 }
 
 const encoder = new TextEncoder();
@@ -33,6 +35,10 @@ const ofDeno: StandardOutput = {
     });
     return state === "granted" ? Deno.env.get(name) : undefined;
   },
+  cwd() {
+    const { state } = Deno.permissions.querySync({ name: "read", path: "." });
+    return state === "granted" ? attempt(() => Deno.cwd()) : undefined;
+  },
 };
 
 /** The used part of Node's `process`, which other runtimes have too. */
@@ -43,14 +49,17 @@ interface Process {
     readonly columns?: number;
     write(text: string): unknown;
   };
+  cwd(): string;
 }
 
-function ofProcess({ env, stdout }: Process): StandardOutput {
+function ofProcess({ env, stdout, cwd }: Process): StandardOutput {
   return {
     write: (text) => void stdout.write(text),
     isTerminal: () => stdout.isTTY === true,
     columns: () => stdout.columns,
     env: (name) => env[name],
+    // It throws if the directory was deleted.
+    cwd: () => attempt(cwd),
   };
 }
 

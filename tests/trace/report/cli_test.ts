@@ -245,6 +245,57 @@ Deno.test("Long texts are cut to the width of the terminal", () => {
   assertMatch(second!, /x…$/);
 });
 
+/** Prints a slow, a failed and a quick query of one line, and a quick root. */
+function printedLines(file: string, width: number): string[] {
+  const { tracer, clock } = createTestTracer();
+  const attributes = {
+    "code.file.path": file,
+    "code.line.number": 41,
+    "db.query.text": `SELECT ${"x".repeat(60)}`,
+  };
+  let text = "";
+  using _reporter = createCLIReporter(tracer, {
+    write: (part) => text += part,
+    color: false,
+    width,
+    slowMs: 100,
+  });
+  const root = tracer.startTrace("job", "custom");
+  const slow = root.child("slow", "database", attributes);
+  clock.advance(100);
+  slow.end();
+  const failed = root.child("failed", "database", attributes);
+  failed.error();
+  failed.end();
+  root.child("quick", "database", attributes).end();
+  root.end();
+  return text.split("\n").slice(1, 4);
+}
+
+Deno.test("Slow and failed spans show their line of code", () => {
+  for (
+    const [file, place] of [
+      [`${Deno.cwd()}/src/posts.ts`, "src/posts.ts:41"],
+      [new URL("../x.ts", `file://${Deno.cwd()}/`).pathname, "../x.ts:41"],
+      ["/elsewhere/x.ts", "/elsewhere/x.ts:41"],
+    ] as const
+  ) {
+    const [slow, failed, quick] = printedLines(file, 80);
+    assertMatch(slow!, /SELECT x+… \S+$/);
+    assert(slow!.endsWith(`… ${place}`), slow);
+    assert(failed!.endsWith(`error ${place}`), failed);
+    assert(!quick!.includes(place), quick);
+    for (const line of [slow!, failed!]) assert(line.length <= 80, line);
+  }
+});
+
+Deno.test("A narrow terminal shows the work of a span before its line of code", () => {
+  for (const line of printedLines(`${Deno.cwd()}/src/posts.ts`, 50)) {
+    assertMatch(line, /SELECT x+…/);
+    assert(!line.includes("posts.ts"), line);
+  }
+});
+
 Deno.test("Colours distinguish layers, statuses and durations", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
