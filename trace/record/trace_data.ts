@@ -20,22 +20,31 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /**
  * Returns the record of one request or job. After its end, it is always the same
  * object.
+ *
+ * @param isLocated Whether to look up the lines of user code, under the dev
+ * command. This takes longer than all the rest.
  */
-export function toTraceData(trace: TraceRecord): TraceData {
-  if (trace.data !== undefined) return trace.data;
-  const data = buildTraceData(trace);
-  if (!trace.isRunning) trace.data = data;
+export function toTraceData(trace: TraceRecord, isLocated = true): TraceData {
+  if (trace.host.locator === undefined) isLocated = false;
+  if (trace.data !== undefined && (trace.isLocated || !isLocated)) {
+    return trace.data;
+  }
+  const data = buildTraceData(trace, isLocated);
+  if (!trace.isRunning) {
+    trace.data = data;
+    trace.isLocated = isLocated;
+  }
   return data;
 }
 
-function buildTraceData(trace: TraceRecord): TraceData {
+function buildTraceData(trace: TraceRecord, isLocated: boolean): TraceData {
   const { root } = trace;
   const children = new Map<SpanImpl, string[]>();
   const spans = new Map<string, SpanData>();
   for (const span of trace.spans) {
     const below: string[] = [];
     children.set(span, below);
-    const data = toSpanData(span, below);
+    const data = toSpanData(span, below, isLocated);
     spans.set(span.id, span.isOpen ? markOpen(data) : data);
     if (span.parent !== null) children.get(span.parent)?.push(span.id);
   }
@@ -62,6 +71,7 @@ function markOpen(span: SpanData): SpanData {
 export function toSpanData(
   span: SpanImpl,
   children: readonly string[],
+  isLocated = false,
 ): SpanData {
   const { trace, parent, startedAt } = span;
   const endedAt = span.isOpen ? startedAt : span.endedAt;
@@ -75,7 +85,7 @@ export function toSpanData(
     startTime: trace.origin + startedAt,
     endTime: trace.origin + endedAt,
     duration: endedAt - startedAt,
-    attributes: attributesOf(span),
+    attributes: isLocated ? locatedValuesOf(span) : valuesOf(span),
     events: (span.events ?? []).map((event) =>
       event.attributes === undefined
         ? event
@@ -91,19 +101,16 @@ export function toSpanData(
 }
 
 /**
- * Returns the attributes of a span. Under the dev command, these include the
- * line of user code that threw the span's error, or else that opened the span.
+ * Returns the attributes of a span, and the line of user code that threw its
+ * error, or else that opened the span.
  */
-function attributesOf(span: SpanImpl): SpanData["attributes"] {
-  const values = valuesOf(span);
-  const { locator } = span.trace.host;
-  if (locator === undefined) return values;
-  const { stack, events = [] } = span;
+function locatedValuesOf(span: SpanImpl): SpanData["attributes"] {
+  const { stack, events = [], trace: { host: { locator } } } = span;
   const thrown = exceptionOf({ events })?.attributes?.["exception.stacktrace"];
   return {
-    ...(stack !== undefined && locator.locate(stack)),
-    ...values,
-    ...(typeof thrown === "string" && locator.locateError(thrown)),
+    ...(stack !== undefined && locator?.locate(stack)),
+    ...valuesOf(span),
+    ...(typeof thrown === "string" && locator?.locateError(thrown)),
   };
 }
 

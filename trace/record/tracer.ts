@@ -93,7 +93,8 @@ export class TracerImpl implements Tracer {
         if (isStored) {
           this.#store.push(trace);
           if (subscribers.want("trace:end")) {
-            subscribers.emit({ type: "trace:end", trace: toTraceData(trace) });
+            const data = toTraceData(trace, false);
+            subscribers.emit({ type: "trace:end", trace: data });
           }
         } else if (subscribers.want("trace:discard")) {
           const { id: rootSpanId, traceId } = root;

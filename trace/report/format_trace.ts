@@ -5,7 +5,6 @@ import {
   exceptionOf,
   statementOf,
 } from "../export/attributes.ts";
-import { codeLineOf } from "../export/code_line.ts";
 import type { SpanData, TraceData } from "../types.ts";
 import { type Paint, type Style, truncate } from "./terminal.ts";
 
@@ -21,8 +20,8 @@ export interface TraceFormat {
   readonly link: string | undefined;
   /** Lines to print below the line of a span, by the span's id. */
   readonly notes: SpanNotes;
-  /** The folder that paths of code are relative to. */
-  readonly folder: string;
+  /** Returns the line of user code behind a span, such as `posts.ts:41`. */
+  readonly lineOf: (span: SpanData) => string | undefined;
 }
 
 /** Lines to print below the lines of spans, by the spans' ids. */
@@ -205,10 +204,10 @@ function placeOf(
   span: SpanData,
   duration: number,
   room: number,
-  { slow, folder }: TraceFormat,
+  { slow, lineOf }: TraceFormat,
 ): string {
   if (span.status === "ok" && duration < slow) return "";
-  const place = ` ${printable(codeLineOf(span, folder) ?? "")}`;
+  const place = ` ${printable(lineOf(span) ?? "")}`;
   return place === " " || place.length > room - MIN_WIDTH ? "" : place;
 }
 
