@@ -1,11 +1,13 @@
 import { printable } from "../../core/redact/printable.ts";
-import {
-  attributeText,
-  detailOf,
-  exceptionOf,
-  statementOf,
-} from "../export/attributes.ts";
 import type { SpanData, TraceData } from "../types.ts";
+import {
+  actionOf,
+  endOf,
+  failureOf,
+  formatDuration,
+  messageOf,
+  refusalOf,
+} from "./span_text.ts";
 import { type Paint, type Style, truncate } from "./terminal.ts";
 
 /** Options of a printed trace. */
@@ -211,49 +213,6 @@ function placeOf(
   return place === " " || place.length > room - MIN_WIDTH ? "" : place;
 }
 
-/** Returns a short text for the work of a span. */
-function actionOf(span: SpanData): string {
-  const statement = statementOf(span);
-  if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
-  const detail = detailOf(span);
-  if (detail !== undefined && span.layer === "routing") return detail;
-  const result = attributeText(span, "app.cache.result") ?? refusalOf(span);
-  return [span.name, detail, result]
-    .filter((part) => part !== undefined).join(" ");
-}
-
-/** Returns the code of a call that was refused without a failure. */
-function refusalOf(span: SpanData): string | undefined {
-  const code = attributeText(span, "rpc.status_code");
-  return code === undefined || span.status !== "ok"
-    ? undefined
-    : printable(code);
-}
-
-/** Returns how a subscription ended. */
-function endOf(span: SpanData): string | undefined {
-  const end = attributeText(span, "app.rpc.end");
-  return end === undefined ? undefined : printable(end);
-}
-
-/**
- * Returns the problem of a span, such as `TypeError: x is undefined`, or an
- * empty text.
- */
-function failureOf(span: SpanData): string {
-  if (span.status === "ok") return "";
-  if (span.status === "timeout") return "did not end";
-  const type = span.attributes["error.type"];
-  const text = [typeof type === "string" ? type : "error", messageOf(span)]
-    .filter((part) => part !== undefined).join(": ");
-  return printable(text);
-}
-
-function messageOf(span: SpanData): string | undefined {
-  const message = exceptionOf(span)?.attributes?.["exception.message"];
-  return typeof message === "string" && message !== "" ? message : undefined;
-}
-
 function paintFailure(span: SpanData, failure: string, paint: Paint): string {
   return paint(span.status === "timeout" ? "yellow" : "red", failure);
 }
@@ -273,15 +232,6 @@ function paintDuration(
   const text = formatDuration(duration).padStart(width);
   if (duration >= slow * 5) return paint("red", text);
   return paint(duration >= slow ? "yellow" : "dim", text);
-}
-
-/**
- * Formats a duration with three significant digits: `0.12ms`, `12.3ms`,
- * `1.23s`.
- */
-function formatDuration(milliseconds: number): string {
-  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)}s`;
-  return `${milliseconds.toFixed(milliseconds >= 10 ? 1 : 2)}ms`;
 }
 
 function childrenOf(trace: TraceData, span: SpanData): SpanData[] {

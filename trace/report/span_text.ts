@@ -1,0 +1,66 @@
+/**
+ * The texts of a span in the terminal.
+ *
+ * @module
+ */
+
+import { printable } from "../../core/redact/printable.ts";
+import {
+  attributeText,
+  detailOf,
+  exceptionOf,
+  statementOf,
+} from "../export/attributes.ts";
+import type { SpanData } from "../types.ts";
+
+/** Returns a short text for the work of a span. */
+export function actionOf(span: SpanData): string {
+  const statement = statementOf(span);
+  if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
+  const detail = detailOf(span);
+  if (detail !== undefined && span.layer === "routing") return detail;
+  const result = attributeText(span, "app.cache.result") ?? refusalOf(span);
+  return [span.name, detail, result]
+    .filter((part) => part !== undefined).join(" ");
+}
+
+/** Returns the code of a call that was refused without a failure. */
+export function refusalOf(span: SpanData): string | undefined {
+  const code = attributeText(span, "rpc.status_code");
+  return code === undefined || span.status !== "ok"
+    ? undefined
+    : printable(code);
+}
+
+/** Returns how a subscription ended. */
+export function endOf(span: SpanData): string | undefined {
+  const end = attributeText(span, "app.rpc.end");
+  return end === undefined ? undefined : printable(end);
+}
+
+/**
+ * Returns the problem of a span, such as `TypeError: x is undefined`, or an
+ * empty text.
+ */
+export function failureOf(span: SpanData): string {
+  if (span.status === "ok") return "";
+  if (span.status === "timeout") return "did not end";
+  const type = span.attributes["error.type"];
+  const text = [typeof type === "string" ? type : "error", messageOf(span)]
+    .filter((part) => part !== undefined).join(": ");
+  return printable(text);
+}
+
+export function messageOf(span: SpanData): string | undefined {
+  const message = exceptionOf(span)?.attributes?.["exception.message"];
+  return typeof message === "string" && message !== "" ? message : undefined;
+}
+
+/**
+ * Formats a duration with three significant digits: `0.12ms`, `12.3ms`,
+ * `1.23s`.
+ */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)}s`;
+  return `${milliseconds.toFixed(milliseconds >= 10 ? 1 : 2)}ms`;
+}
