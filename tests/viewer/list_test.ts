@@ -14,7 +14,7 @@ import {
   sortEntries,
   sortRoutes,
 } from "../../viewer/model/listing.ts";
-import { percentile } from "../../viewer/model/numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import {
   summarize,
   summarizePacked,

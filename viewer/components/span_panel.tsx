@@ -5,7 +5,7 @@ import {
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { formatDuration, formatShare } from "../model/format.ts";
-import { percentile } from "../model/numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import { HOME, processOf } from "../model/process.ts";
 import { isGroup, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";

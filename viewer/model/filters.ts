@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requestKey } from "../../trace/export/route_key.ts";
 import type { RequestSummary } from "../../trace/export/trace_facts.ts";
 import type { Layer } from "../../trace/types.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
@@ -95,13 +96,4 @@ export function routeKey(one: Filtered): string {
     default:
       return requestKey(one.kind, path, route);
   }
-}
-
-/** Returns the method, and the route or else the path, as one text. */
-export function requestKey(
-  method: string,
-  path: string,
-  route: string,
-): string {
-  return `${method} ${route === "" ? path : route}`;
 }

@@ -8,7 +8,7 @@ import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { statementOf } from "../../trace/export/attributes.ts";
 import { selfTimes } from "../../trace/export/self_time.ts";
 import { routeKey } from "./filters.ts";
-import { percentile } from "./numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { TraceEntry } from "./summary.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { type Filtered, routeKey } from "./filters.ts";
-import { percentile } from "./numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import { isAction, isFailedTrace, type TraceEntry } from "./summary.ts";
 
 /**

@@ -4,13 +4,10 @@
  * @module
  */
 
-import { methodOf } from "../../trace/export/attributes.ts";
-import { metadataOf } from "../../trace/export/semantics.ts";
-import { pathWithProcedure } from "../../trace/export/trace_facts.ts";
+import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
-import { requestKey } from "./filters.ts";
 import type { SpanHistory, SpanTimes } from "./history.ts";
-import { percentile } from "./numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 
 /** The spans with one name and layer, in the runs of a route. */
 export interface SpanStats {
@@ -44,7 +41,7 @@ export interface SpanRow {
  */
 export function spansOfRoute(trace: SerializedTrace, key: string): SpanData[] {
   const { spans } = trace;
-  const kept = new Set(spans.filter((span) => keyOf(span) === key));
+  const kept = new Set(spans.filter((span) => routeKeyOf(span) === key));
   if (kept.size === 0) return [...spans];
   const ids = new Set(Array.from(kept, ({ id }) => id));
   const children = Map.groupBy(spans, ({ parentId }) => parentId);
@@ -56,15 +53,6 @@ export function spansOfRoute(trace: SerializedTrace, key: string): SpanData[] {
     }
   }
   return [...kept];
-}
-
-function keyOf(span: SpanData): string | undefined {
-  if (span.layer !== "request" || methodOf(span) === undefined) {
-    return undefined;
-  }
-  const { method = "", pathname = span.name, routePattern: route = "" } =
-    metadataOf(span);
-  return requestKey(method, pathWithProcedure(pathname, route), route);
 }
 
 /** A route in the comparison. */

@@ -5,16 +5,12 @@
  * @module
  */
 
-import {
-  attributeText,
-  methodOf,
-  statementOf,
-} from "../../trace/export/attributes.ts";
+import { attributeText, methodOf } from "../../trace/export/attributes.ts";
 import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
-import { statementShape } from "../../trace/export/statement_shape.ts";
+import { isProcedure, workKey } from "../../trace/export/work_key.ts";
 import type { SpanData } from "../../trace/types.ts";
 import type { Order } from "./listing.ts";
-import { percentile } from "./numbers.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import { processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -83,26 +79,14 @@ function sumUp([id, unordered]: [string, SpanNode[]]): Work {
 /** Returns the kind and name of a span's work. `undefined` for other spans. */
 function workId({ span, parent }: SpanNode): string | undefined {
   if (isOpenSpan(span)) return undefined;
-  const statement = statementOf(span);
-  if (statement !== undefined) return `statement:${statementShape(statement)}`;
-  if (span.name.startsWith("cache.")) return `cache:${cacheName(span)}`;
-  const procedure = attributeText(span, "rpc.method");
-  if (procedure !== undefined) {
-    // A call and its handler are one call, also in two processes.
-    const isSame = parent !== null && procedure ===
-        attributeText(parent.span, "rpc.method");
-    return isSame ? undefined : `procedure:${procedure}`;
-  }
+  const key = workKey(span, parent?.span);
+  if (key !== undefined || isProcedure(span)) return key;
   const method = methodOf(span);
   const isSent = Object.hasOwn(span.attributes, "url.full") ||
     isClientSpan(span);
   return method !== undefined && isSent
     ? `fetch:${method} ${fetchedPath(span)}`
     : undefined;
-}
-
-function cacheName(span: SpanData): string {
-  return attributeText(span, "app.cache.key") ?? span.name;
 }
 
 /** Returns the path of a request without its query, after a foreign host. */
