@@ -14,6 +14,7 @@ import { deferToApp } from "../trace/http/own_settings.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
 import { reportTraces } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
+import { startFindings } from "./findings/start.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
 import { watchCaches } from "./cache/start.ts";
@@ -68,6 +69,7 @@ export async function startTracing(
     { viewerURL: () => viewerURL },
     (trace, paint) => logLines(logs.take(trace), paint),
   );
+  const findings = startFindings(tracer);
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;
@@ -84,6 +86,7 @@ export async function startTracing(
     async close() {
       logs.close();
       reporter.close();
+      findings.close();
       for (const end of parts) end();
       await stop?.();
       if (exportFile === undefined) return;

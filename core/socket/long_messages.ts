@@ -19,12 +19,16 @@ export function surviveLongMessages(): () => void {
   };
 }
 
+/** Whether an error comes from Deno's reader of messages. */
+export function isLongMessageError(error: unknown): boolean {
+  // The promise is Deno's own, so only the stack identifies its reader.
+  return error instanceof TypeError &&
+    error.stack?.includes("ext:deno_websocket") === true;
+}
+
 function handle(event: PromiseRejectionEvent): void {
   const { reason } = event;
-  // The promise is Deno's own, so only the stack identifies its reader.
-  const isOfReader = reason instanceof TypeError &&
-    reason.stack?.includes("ext:deno_websocket");
-  if (!isOfReader) return;
+  if (!isLongMessageError(reason)) return;
   event.preventDefault();
   console.error("Cannot read a WebSocket message:", printableError(reason));
 }

@@ -1,0 +1,173 @@
+/**
+ * Finds cached functions that never have a value, in one of two ways:
+ *
+ * ```
+ * country:FRA  miss, miss, miss    the value isn't kept
+ * country:FRA:1, country:FRA:2     each call has another key, for the same URL
+ * ```
+ *
+ * A value that has expired, or that a change has invalidated, is no sign of
+ * either.
+ *
+ * @module
+ */
+
+import { REDACTED } from "../../core/redact/redact_url.ts";
+import { attributeText } from "../../trace/export/attributes.ts";
+import type { SpanData } from "../../trace/types.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { locationOf } from "./location.ts";
+import type { Unit } from "./units.ts";
+
+/** Look-ups without a hit that are too many. */
+const MIN_LOOKUPS = 5;
+/** The same with different keys, if each may belong to another user. */
+const MIN_USERS = 20;
+/** Maximum functions, and maximum keys and URLs of each. */
+const MAX = 200;
+/** The longest pause between look-ups without a known reason. */
+const PAUSE = 1_000;
+
+/** A cached function that never has a value. */
+export interface IdleCache {
+  /** Identifies the function. */
+  readonly name: string;
+  /** The look-ups in words. */
+  readonly lookups: string;
+  /** The spans of its look-ups in the unit. */
+  readonly spans: readonly SpanData[];
+}
+
+/** Look-ups of one function. */
+interface CachedFunction {
+  hasHit: boolean;
+  /** The misses of each key, since the first one. */
+  readonly misses: BoundedMap<string, { count: number; end: number }>;
+  /** The keys that were computed for the first time, by URL. */
+  readonly keys: BoundedMap<string, Set<string>>;
+}
+
+/** The look-ups of all cached functions. */
+export class CacheHistory {
+  readonly #functions = new BoundedMap<string, CachedFunction>(MAX);
+
+  /** Adds the look-ups of a unit. */
+  add(unit: Unit): void {
+    for (const span of unit.spans) {
+      const key = keyOf(span);
+      if (key === undefined) continue;
+      const name = nameOf(span, key);
+      let known = this.#functions.get(name);
+      if (known === undefined) {
+        const misses: CachedFunction["misses"] = new BoundedMap(MAX);
+        const keys: CachedFunction["keys"] = new BoundedMap(MAX);
+        this.#functions.set(name, known = { hasHit: false, misses, keys });
+      }
+      if (attributeText(span, "app.cache.result") !== "miss") {
+        known.hasHit = true;
+      } else addMiss(known, unit, span, key);
+    }
+  }
+
+  /** Returns the functions that a unit asked, and that never have a value. */
+  idleIn(unit: Unit): IdleCache[] {
+    const found = new Map<string, { lookups: string; spans: SpanData[] }>();
+    for (const span of unit.spans) {
+      const key = keyOf(span);
+      if (key === undefined) continue;
+      const name = nameOf(span, key);
+      const known = this.#functions.get(name);
+      if (known === undefined || known.hasHit) continue;
+      const lookups = describe(known, unit, key);
+      if (lookups === undefined) continue;
+      const spans = found.get(name)?.spans ?? [];
+      found.set(name, { lookups, spans: [...spans, span] });
+    }
+    return Array.from(found, ([name, rest]) => ({ name, ...rest }));
+  }
+}
+
+/** Returns the key of a look-up. `undefined` for other spans, and for pages. */
+function keyOf(span: SpanData): string | undefined {
+  if (span.name !== "cache.get") return undefined;
+  if (attributeText(span, "app.cache.result") === undefined) return undefined;
+  const key = attributeText(span, "app.cache.key");
+  // The keys of pages. Many pages are of one user by design.
+  return key?.startsWith("GET ") || key?.startsWith("{") ? undefined : key;
+}
+
+/** Returns the line of a function, or what its keys begin with. */
+function nameOf(span: SpanData, key: string): string {
+  return locationOf(span) ?? /^\W*\w*/.exec(key)![0];
+}
+
+function addMiss(
+  known: CachedFunction,
+  unit: Unit,
+  span: SpanData,
+  key: string,
+): void {
+  const reason = attributeText(span, "app.reason");
+  if (reason !== undefined && isExplained(reason, unit)) return;
+  const last = known.misses.get(key);
+  const isOverlapping = last !== undefined && span.startTime < last.end;
+  if (isOverlapping) return;
+  const pause = span.startTime - (last?.end ?? -Infinity);
+  const isFirst = last === undefined ||
+    reason === undefined && pause > PAUSE;
+  const count = isFirst ? 1 : last.count + 1;
+  known.misses.set(key, { count, end: span.endTime });
+  const url = urlOf(unit);
+  if (last !== undefined || url === undefined) return;
+  const keys = known.keys.get(url) ?? new Set();
+  if (keys.size < MAX) keys.add(key);
+  known.keys.set(url, keys);
+}
+
+/** Reasons of a miss that a developer expects. */
+const EXPECTED =
+  /: it expired|waited for|Age is 0|validate is 0|while it was computed|a later call/;
+
+/** Whether the reason of a miss isn't a mistake. */
+function isExplained(reason: string, { root }: Unit): boolean {
+  if (EXPECTED.test(reason)) return true;
+  if (!reason.includes(" invalidated")) return false;
+  // A request that only reads must not invalidate what it reads.
+  const isByRead = / by (?:GET|HEAD) /.test(reason) ||
+    / by this request/.test(reason) && isRead(root);
+  return !isByRead;
+}
+
+function isRead({ attributes }: SpanData): boolean {
+  return attributes["http.request.method"] === "GET";
+}
+
+/** Returns the URL of a request that only reads. `undefined` for others. */
+function urlOf({ root }: Unit): string | undefined {
+  const path = attributeText(root, "url.path");
+  const query = attributeText(root, "url.query") ?? "";
+  // The hidden values may differ.
+  const isKnown = path !== undefined && !query.includes(REDACTED);
+  return isRead(root) && isKnown ? `${path}?${query}` : undefined;
+}
+
+/** Describes look-ups that are too many. `undefined` if they aren't. */
+function describe(
+  { misses, keys }: CachedFunction,
+  unit: Unit,
+  key: string,
+): string | undefined {
+  const { count = 0 } = misses.get(key) ?? {};
+  if (count >= MIN_LOOKUPS) return `${count} look-ups of ${key}`;
+  const { size = 0 } = keys.get(urlOf(unit) ?? "") ?? {};
+  const least = isSignedIn(unit) ? MIN_USERS : MIN_LOOKUPS;
+  return size >= least
+    ? `${size} look-ups for one URL with different keys, such as ${key}`
+    : undefined;
+}
+
+function isSignedIn({ spans }: Unit): boolean {
+  return spans.some((span) =>
+    (attributeText(span, "app.auth.result") ?? "anonymous") !== "anonymous"
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * The known causes. The same cause in several traces is one finding.
+ *
+ * @module
+ */
+
+import { printableError } from "../../core/redact/printable.ts";
+import type { Finding } from "../../trace/finding.ts";
+import type { TraceData } from "../../trace/types.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { locationOf } from "./location.ts";
+import type { Evidence } from "./rule.ts";
+
+/** Maximum causes. */
+const MAX_CAUSES = 200;
+/** Maximum traces whose findings are known. */
+const MAX_TRACES = 1_000;
+/** Maximum spans of a finding. */
+const MAX_SPANS = 100;
+/** Requests of a route without a cause after which it is gone. */
+const GONE_AFTER = 10;
+
+/** A cause, with its last evidence. */
+interface Cause {
+  finding: Finding;
+  /** The requests of its route that were without it, since the last one. */
+  absent: number;
+}
+
+/** The causes of one tracer. */
+export class Causes {
+  readonly #causes = new BoundedMap<string, Cause>(MAX_CAUSES);
+  /** The findings of each trace, by cause. */
+  readonly #byTrace = new BoundedMap<string, Map<string, Finding>>(MAX_TRACES);
+  readonly #listeners = new Set<(finding: Finding) => void>();
+
+  /** Returns the last finding of each cause, the newest first. */
+  list(): Finding[] {
+    return Array.from(this.#causes.entries(), ([, { finding }]) => finding)
+      .sort((a, b) => b.time - a.time);
+  }
+
+  /** Returns the findings of a trace with several ids, the newest first. */
+  of(traceIds: Iterable<string>): Finding[] {
+    const found = new Map<string, Finding>();
+    for (const id of traceIds) {
+      for (const [key, finding] of this.#byTrace.get(id) ?? []) {
+        found.set(key, finding);
+      }
+    }
+    return [...found.values()].sort((a, b) => b.time - a.time);
+  }
+
+  subscribe(listener: (finding: Finding) => void): () => void {
+    // A listener that is passed twice is called twice.
+    const own = (finding: Finding) => listener(finding);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /**
+   * Adds the evidence in a trace.
+   *
+   * @param routes The routes of the requests that it is the first look at.
+   */
+  add(
+    trace: TraceData,
+    evidence: readonly Evidence[],
+    routes: ReadonlySet<string>,
+  ): void {
+    const present = new Set<string>();
+    for (const item of evidence) {
+      const key = keyOf(item.rule, item.route, item.shape);
+      present.add(key);
+      this.#put(key, findingOf(trace, item));
+    }
+    for (const [key, cause] of this.#causes.entries()) {
+      if (present.has(key) || !routes.has(cause.finding.route ?? "")) continue;
+      cause.absent++;
+    }
+  }
+
+  /** Adds a finding from elsewhere. */
+  put(finding: Finding): void {
+    const { rule, route = "", message } = finding;
+    this.#put(keyOf(rule, route, message), finding);
+  }
+
+  #put(key: string, finding: Finding): void {
+    const ofTrace = this.#byTrace.get(finding.traceId) ?? new Map();
+    const isKnown = ofTrace.has(key);
+    const cause = this.#causes.get(key);
+    const count = (cause?.finding.count ?? 0) + (isKnown && cause ? 0 : 1);
+    const counted = { ...finding, count };
+    this.#byTrace.set(finding.traceId, ofTrace.set(key, counted));
+    this.#causes.set(key, { finding: counted, absent: 0 });
+    if (cause === undefined || cause.absent >= GONE_AFTER) this.#emit(counted);
+  }
+
+  #emit(finding: Finding): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(finding);
+      } catch (error) {
+        console.error("A listener of findings threw:", printableError(error));
+      }
+    }
+  }
+}
+
+function keyOf(rule: string, route: string, shape: string): string {
+  return `${rule}\n${route}\n${shape}`;
+}
+
+function findingOf({ id }: TraceData, evidence: Evidence): Finding {
+  const { rule, message, route, spans } = evidence;
+  const location = evidence.location ?? locationOf(spans[0]!);
+  return {
+    rule,
+    message,
+    ...(location !== undefined && { location }),
+    route,
+    traceId: id,
+    spanIds: spans.slice(0, MAX_SPANS).map(({ id }) => id),
+    time: Math.max(...spans.map(({ endTime }) => endTime)),
+    count: 1,
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * Looks for causes in the traces of a tracer, a moment after they have changed.
+ *
+ * ```
+ * trace:end, trace:update ──► ids ── 0.2 s ──► units ──► history
+ *                                                └─────► rules ──► causes
+ * ```
+ *
+ * @module
+ */
+
+import { runOutside } from "../../core/request_scope.ts";
+import type { Finding } from "../../trace/finding.ts";
+import type { TraceData, Tracer } from "../../trace/types.ts";
+import { Causes } from "./causes.ts";
+import { evidenceIn } from "./rules.ts";
+import { History } from "./history.ts";
+import { unitsOf } from "./units.ts";
+
+/** The time from a change to the look at it, in milliseconds. */
+const DELAY = 200;
+/** The pause between two parts of a long queue, in milliseconds. */
+const PAUSE = 20;
+/** Maximum traces that are looked at without a pause. */
+const BATCH = 50;
+/** Maximum traces that wait. A busy server's others aren't looked at. */
+const MAX_WAITING = 1_000;
+
+/** The findings of a tracer. */
+export interface Findings {
+  /** Returns all findings, the newest first. */
+  list(): readonly Finding[];
+  /** Returns the findings of one trace. */
+  of(traceId: string): readonly Finding[];
+  /**
+   * Calls `listener` with each new cause, and with each that comes back after it
+   * was gone.
+   *
+   * @returns A function that ends it.
+   */
+  subscribe(listener: (finding: Finding) => void): () => void;
+  /** Adds a finding from elsewhere. */
+  add(finding: Finding): void;
+  /** Ends the look at traces. */
+  close(): void;
+}
+
+/**
+ * Looks for causes in the traces of a tracer.
+ *
+ * @param delay The time from a change to the look at it, in milliseconds.
+ */
+export function createFindings(tracer: Tracer, delay = DELAY): Findings {
+  const causes = new Causes();
+  const history = new History();
+  const waiting = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const unsubscribe = tracer.subscribe((event) => {
+    if (event.type === "trace:end") wait(event.trace.id);
+    else if (event.type === "trace:update") wait(event.traceId);
+  }, ["trace:end", "trace:update"]);
+
+  function wait(id: string): void {
+    if (waiting.size < MAX_WAITING) waiting.add(id);
+    schedule(delay);
+  }
+
+  function schedule(pause: number): void {
+    // Timers would keep the scope of the request.
+    timer ??= runOutside(() => setTimeout(look, pause));
+  }
+
+  function look(): void {
+    timer = undefined;
+    const traces = new Map<string, TraceData>();
+    for (const id of [...waiting].slice(0, BATCH)) {
+      waiting.delete(id);
+      const trace = tracer.getTrace(id);
+      if (trace !== undefined) traces.set(trace.id, trace);
+    }
+    const looked = Array.from(traces.values(), (trace) => {
+      const units = unitsOf(trace);
+      return { trace, units, added: units.filter((unit) => history.add(unit)) };
+    });
+    // All are known by now, so that those at the same time count.
+    for (const { added } of looked) {
+      added.forEach((unit) => history.addTimes(unit));
+    }
+    for (const { trace, units, added } of looked) {
+      const evidence = evidenceIn(trace, units, history);
+      causes.add(trace, evidence, new Set(added.map(({ route }) => route)));
+    }
+    if (waiting.size > 0) schedule(PAUSE);
+  }
+
+  return {
+    list: () => causes.list(),
+    of(traceId) {
+      const ids = new Set([traceId]);
+      const trace = tracer.getTrace(traceId);
+      if (trace !== undefined) ids.add(trace.id);
+      for (const span of trace?.spans.values() ?? []) ids.add(span.traceId);
+      return causes.of(ids);
+    },
+    subscribe: (listener) => causes.subscribe(listener),
+    add: (finding) => causes.put(finding),
+    close() {
+      unsubscribe();
+      clearTimeout(timer);
+    },
+  };
+}

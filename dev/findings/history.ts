@@ -1,0 +1,114 @@
+/**
+ * What is known of earlier requests and jobs. All of it is bounded.
+ *
+ * @module
+ */
+
+import { attributeText, statementOf } from "../../trace/export/attributes.ts";
+import { percentile } from "../../trace/export/percentile.ts";
+import { statementShape } from "../../trace/export/statement_shape.ts";
+import type { SpanData } from "../../trace/types.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { CacheHistory, type IdleCache } from "./cache_history.ts";
+import { RouteTimes, type Slowdown } from "./route_times.ts";
+import type { Unit } from "./units.ts";
+
+/** Maximum requests, statements and routes to remember. */
+const MAX = 1_000;
+/** Durations of a statement to remember. */
+const MAX_TIMES = 20;
+/** Other requests at the same time that make a request slow by themselves. */
+const CROWD = 6;
+/** The number of requests that are compared with another one. */
+const RECENT = 100;
+/** A longer request is a stream, which waits most of the time. */
+const STREAM = 10_000;
+/** A connection that takes longer is slow by itself, in milliseconds. */
+const MAX_CONNECT = 1_000;
+
+/** What the rules know of earlier requests and jobs. */
+export class History {
+  /** The root spans of known units. */
+  readonly #known = new BoundedMap<string, true>(5 * MAX);
+  readonly #recent: SpanData[] = [];
+  readonly #statements = new BoundedMap<string, number[]>(MAX);
+  readonly #routes = new BoundedMap<string, RouteTimes>(MAX);
+  /** The first query of each database, which may include the connection. */
+  readonly #firstQueries = new Map<string, string>();
+  readonly #caches = new CacheHistory();
+
+  /** Adds a unit. Returns whether it is unknown. */
+  add(unit: Unit): boolean {
+    const { root, spans } = unit;
+    if (this.#known.get(root.id)) return false;
+    this.#known.set(root.id, true);
+    if (root.duration < STREAM) this.#recent.push(root);
+    if (this.#recent.length > RECENT) this.#recent.shift();
+    for (const span of spans) this.#addQuery(span);
+    this.#caches.add(unit);
+    return true;
+  }
+
+  /** Compares a unit with its route. Called once all known units are added. */
+  addTimes(unit: Unit): void {
+    const { root, route, status } = unit;
+    const isCutOff = root.events.some(({ name }) =>
+      name === "response.cut_off"
+    );
+    const isOwn = status !== undefined && status !== 101 && !isCutOff;
+    if (!isOwn || this.isCrowded(unit)) return;
+    const key = `${status} ${route}`;
+    const times = this.#routes.get(key) ?? new RouteTimes();
+    times.add(root);
+    this.#routes.set(key, times);
+  }
+
+  #addQuery(span: SpanData): void {
+    const statement = statementOf(span);
+    if (statement === undefined) return;
+    const shape = statementShape(statement);
+    const times = this.#statements.get(shape) ?? [];
+    times.push(span.duration);
+    if (times.length > MAX_TIMES) times.shift();
+    this.#statements.set(shape, times);
+    const system = systemOf(span);
+    if (!this.#firstQueries.has(system)) {
+      this.#firstQueries.set(system, span.id);
+    }
+  }
+
+  /** Whether many other requests ran at the same time. */
+  readonly isCrowded = ({ root }: Unit): boolean => {
+    const others = this.#recent.filter(({ id, startTime, endTime }) =>
+      id !== root.id && startTime < root.endTime && endTime > root.startTime
+    );
+    return others.length > CROWD;
+  };
+
+  /** Returns the median duration of a statement, in milliseconds. */
+  readonly usualTime = (shape: string): number =>
+    percentile((this.#statements.get(shape) ?? []).toSorted(byValue), 50);
+
+  /** Whether the duration of a query may be the time to connect. */
+  readonly isFirstQuery = (span: SpanData): boolean => {
+    const system = systemOf(span);
+    return system !== "sqlite" && span.duration < MAX_CONNECT &&
+      this.#firstQueries.get(system) === span.id;
+  };
+
+  /** Returns by how much a request and the ones before it are slower. */
+  readonly slowdownOf = ({ root, route, status }: Unit): Slowdown | undefined =>
+    this.#routes.get(`${status} ${route}`)?.slowdownOf(root);
+
+  /** Returns the cached functions that a unit asked, and that never hit. */
+  readonly idleCachesOf = (unit: Unit): IdleCache[] =>
+    this.#caches.idleIn(unit);
+}
+
+function systemOf(span: SpanData): string {
+  return attributeText(span, "db.system.name", "db.system") ?? "";
+}
+
+function byValue(a: number, b: number): number {
+  return a - b;
+}

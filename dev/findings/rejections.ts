@@ -1,0 +1,93 @@
+/**
+ * Finds promises that reject and that nothing handles. The process does with them
+ * what it would do anyway.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { currentScope } from "../../core/request_scope.ts";
+import { isLongMessageError } from "../../core/socket/long_messages.ts";
+import { routeKeyOf } from "../../trace/export/route_key.ts";
+import { getActiveSpan } from "../../trace/record/context.ts";
+import { describeError } from "../../trace/record/describe_error.ts";
+import type { Tracer } from "../../trace/types.ts";
+import type { Findings } from "./findings.ts";
+import { messageText } from "./texts.ts";
+
+/** A span and its trace. */
+interface SpanIds {
+  readonly traceId: string;
+  readonly id: string;
+}
+
+/**
+ * Adds a finding for each unhandled rejection.
+ *
+ * @param now Returns the time, in epoch milliseconds.
+ * @returns A function that ends it.
+ */
+export function findRejections(
+  tracer: Tracer,
+  findings: Pick<Findings, "add">,
+  now: () => number = Date.now,
+): () => void {
+  /** The requests by their context. Their code may fail after they have ended. */
+  const requests = new WeakMap<object, SpanIds>();
+  const unsubscribe = tracer.subscribe((event) => {
+    const context = currentScope()?.ownContext;
+    if (event.type !== "trace:start" || context === undefined) return;
+    const { traceId, id } = event.span;
+    requests.set(context, { traceId, id });
+  }, ["trace:start"]);
+
+  /** Returns the request that the calling code was started by. */
+  function request(): SpanIds | undefined {
+    for (let scope = currentScope(); scope; scope = scope.outer) {
+      const known = scope.ownContext && requests.get(scope.ownContext);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
+  function report(reason: unknown): void {
+    const { type, message } = describeError(reason);
+    const active = getActiveSpan();
+    const root = active?.root ?? request();
+    const { traceId = "", id } = root ?? {};
+    const span = tracer.getTrace(traceId)?.spans.get(id ?? "");
+    const route = span && routeKeyOf(span);
+    findings.add({
+      rule: "unhandled-rejection",
+      message: messageText(message === "" ? type : `${type}: ${message}`),
+      ...(route !== undefined && { route }),
+      traceId,
+      spanIds: [active?.id ?? id].filter((id) => id !== undefined),
+      time: now(),
+      count: 1,
+    });
+  }
+
+  const stop = listen(report);
+  return () => {
+    stop();
+    unsubscribe();
+  };
+}
+
+function listen(report: (reason: unknown) => void): () => void {
+  if ("Deno" in globalThis) {
+    const handle = ({ reason }: PromiseRejectionEvent) => {
+      // The kit handles it.
+      if (!isLongMessageError(reason)) report(reason);
+    };
+    addEventListener("unhandledrejection", handle);
+    return () => removeEventListener("unhandledrejection", handle);
+  }
+  // A listener of `unhandledRejection` would keep the process alive.
+  const handle = (error: unknown, origin: string) => {
+    if (origin === "unhandledRejection") report(error);
+  };
+  process.on("uncaughtExceptionMonitor", handle);
+  return () => void process.off("uncaughtExceptionMonitor", handle);
+}

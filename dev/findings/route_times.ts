@@ -1,0 +1,64 @@
+import { percentile } from "../../trace/export/percentile.ts";
+import type { SpanData } from "../../trace/types.ts";
+
+/** The least number of earlier requests to compare with. */
+const MIN_HISTORY = 20;
+/** Maximum earlier requests. */
+const MAX_HISTORY = 200;
+/** The number of slow requests in a row. One may have other reasons. */
+const MIN_SLOW = 3;
+/** The number of slow requests in a row that become the usual duration. */
+const MAX_SLOW = 30;
+/** The least difference to the median, in milliseconds. */
+const MIN_DIFFERENCE = 100;
+
+/** Requests in a row that take longer than usual. */
+export interface Slowdown {
+  /** The median of the requests before them, in milliseconds. */
+  readonly usual: number;
+  /** Their durations, in milliseconds. */
+  readonly durations: readonly number[];
+}
+
+/** The durations of the requests of a route. */
+export class RouteTimes {
+  #usual: number[] = [];
+  #slow: SpanData[] = [];
+
+  /** Adds the latest request. */
+  add(root: SpanData): void {
+    if (root.duration > this.#limit()) {
+      this.#slow.push(root);
+      if (this.#slow.length < MAX_SLOW) return;
+      this.#usual = this.#slow.map(({ duration }) => duration);
+    } else {
+      this.#usual.push(root.duration);
+      if (this.#usual.length > MAX_HISTORY) this.#usual.shift();
+    }
+    this.#slow = [];
+  }
+
+  /** Returns the slowdown that a request is part of, if there is one. */
+  slowdownOf(root: SpanData): Slowdown | undefined {
+    const last = this.#slow.findIndex(({ id }) => id === root.id);
+    if (last + 1 < MIN_SLOW) return undefined;
+    const durations = this.#slow.slice(0, last + 1)
+      .map(({ duration }) => duration);
+    return { usual: this.#median(), durations };
+  }
+
+  #limit(): number {
+    if (this.#usual.length < MIN_HISTORY) return Infinity;
+    const times = this.#usual.toSorted((a, b) => a - b);
+    const median = percentile(times, 50);
+    return Math.max(
+      percentile(times, 95),
+      2 * median,
+      median + MIN_DIFFERENCE,
+    );
+  }
+
+  #median(): number {
+    return percentile(this.#usual.toSorted((a, b) => a - b), 50);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The shape of a rule: a pure function over a unit and what is known of earlier
+ * ones.
+ *
+ * @module
+ */
+
+import type { FindingRule } from "../../trace/finding.ts";
+import type { SpanData } from "../../trace/types.ts";
+import type { History } from "./history.ts";
+import type { Unit } from "./units.ts";
+
+/** A cause in one trace. */
+export interface Evidence {
+  /** The rule. */
+  readonly rule: FindingRule;
+  /** Identifies the cause among those of its rule and route. */
+  readonly shape: string;
+  /** The cause in one line. */
+  readonly message: string;
+  /** The line of the user's code, if it isn't the first span's. */
+  readonly location?: string | undefined;
+  /** The method and route, or the name of a job. */
+  readonly route: string;
+  /** The spans that show it. The first one leads to the cause. */
+  readonly spans: readonly SpanData[];
+}
+
+/**
+ * Looks for a cause in a request or job. It must not report anything that a
+ * developer would leave as it is.
+ */
+export type Rule = (unit: Unit, history: History) => Evidence[];

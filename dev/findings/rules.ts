@@ -1,0 +1,43 @@
+/**
+ * All rules that look at requests and jobs. `add()` of the findings takes those
+ * of other rules: `unhandled-rejection` and `slower-route`.
+ *
+ * @module
+ */
+
+import type { TraceData } from "../../trace/types.ts";
+import type { History } from "./history.ts";
+import type { Evidence, Rule } from "./rule.ts";
+import { exception } from "./rules/exception.ts";
+import { idleCache } from "./rules/idle_cache.ts";
+import {
+  repeatedCalls,
+  repeatedLookup,
+  repeatedQuery,
+} from "./rules/repeated.ts";
+import { largeResult, slowQuery, slowRequest } from "./rules/slow.ts";
+import type { Unit } from "./units.ts";
+
+const RULES: readonly Rule[] = [
+  exception,
+  repeatedQuery,
+  repeatedLookup,
+  slowQuery,
+  largeResult,
+  idleCache,
+];
+
+/** Returns the evidence in a trace. */
+export function evidenceIn(
+  { rootSpanId, spans }: TraceData,
+  units: readonly Unit[],
+  history: History,
+): Evidence[] {
+  const ofUnits = units.flatMap((unit) => {
+    const found = RULES.flatMap((rule) => rule(unit, history));
+    // The cause says more than the time that it takes.
+    return found.length > 0 ? found : slowRequest(unit, history);
+  });
+  const root = spans.get(rootSpanId)?.name ?? "";
+  return [...ofUnits, ...repeatedCalls(units, root)];
+}

@@ -1,0 +1,43 @@
+import { exceptionOf } from "../../../trace/export/attributes.ts";
+import type { SpanData } from "../../../trace/types.ts";
+import { locationOf } from "../location.ts";
+import type { Evidence, Rule } from "../rule.ts";
+import { messageText } from "../texts.ts";
+import type { Unit } from "../units.ts";
+
+/** The client went away, or the code has stopped work itself. */
+const ABORT = "AbortError";
+
+/**
+ * Finds exceptions that made a request, a procedure or a job fail. Code that
+ * handles an exception has no finding.
+ */
+export const exception: Rule = (unit) =>
+  [unit.root, ...unit.spans].flatMap((span): Evidence[] => {
+    const {
+      "exception.type": type = "Error",
+      "exception.message": text = "",
+    } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
+    if (type === ABORT || !isUnhandled(span, unit)) return [];
+    const message = messageText(text === "" ? `${type}` : `${type}: ${text}`);
+    const shape = `${type} ${locationOf(span) ?? span.name}`;
+    const { route } = unit;
+    return [{ rule: "exception", shape, message, route, spans: [span] }];
+  });
+
+/** Whether all spans around a span failed, up to what it made fail. */
+function isUnhandled(
+  span: SpanData,
+  { root, status, parentOf }: Unit,
+): boolean {
+  let at: SpanData | undefined = span;
+  // Also ends at a cycle of parents.
+  for (let depth = 0; at !== undefined && depth < 1_000; depth++) {
+    if (at.status !== "error") return false;
+    // Procedures only fail with errors that aren't meant for the caller.
+    if (at.layer === "rpc") return true;
+    if (at === root) return status === undefined || status >= 500;
+    at = parentOf(at);
+  }
+  return false;
+}

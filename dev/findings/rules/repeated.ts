@@ -1,0 +1,88 @@
+/**
+ * Repeated work: one query for each row of another one, or a value that the
+ * cache doesn't keep.
+ *
+ * @module
+ */
+
+import {
+  attributeText,
+  statementOf,
+} from "../../../trace/export/attributes.ts";
+import { MIN_REPEATS } from "../../../trace/export/trace_facts.ts";
+import { statementShape } from "../../../trace/export/statement_shape.ts";
+import { workKey } from "../../../trace/export/work_key.ts";
+import type { SpanData } from "../../../trace/types.ts";
+import { largestBurst, sequenceOf } from "../bursts.ts";
+import { locationOf } from "../location.ts";
+import type { Evidence, Rule } from "../rule.ts";
+import { messageText, shortStatement } from "../texts.ts";
+import type { Unit } from "../units.ts";
+
+/** Statements that read. A loop that writes rows is common, and rarely wrong. */
+const READS = /^\s*(?:select|with|values|table)\b/i;
+
+/** A query with so many rows reads a large table page by page. */
+const PAGE_ROWS = 100;
+
+/** Finds statements that run several times at one line without a pause. */
+export const repeatedQuery: Rule = ({ route, spans }) => {
+  const groups = Map.groupBy(
+    spans.filter(isRepeatable),
+    (span) =>
+      `${statementShape(statementOf(span)!)}\n${locationOf(span) ?? ""}`,
+  );
+  return [...groups].flatMap(([shape, group]): Evidence[] => {
+    const burst = largestBurst(group);
+    if (burst.length < MIN_REPEATS) return [];
+    const text = shortStatement(statementShape(statementOf(burst[0]!)!));
+    const message = messageText(`${burst.length} × ${text}`);
+    return [{ rule: "repeated-query", shape, message, route, spans: burst }];
+  });
+};
+
+function isRepeatable(span: SpanData): boolean {
+  const { "db.response.returned_rows": rows = 0 } = span.attributes;
+  return READS.test(statementOf(span) ?? "") && Number(rows) < PAGE_ROWS;
+}
+
+/** Finds cache keys that are computed again and again in one request. */
+export const repeatedLookup: Rule = ({ route, spans }) => {
+  const misses = spans.filter((span) =>
+    attributeText(span, "app.cache.result") === "miss"
+  );
+  const groups = Map.groupBy(misses, (span) => workKey(span, undefined)!);
+  return [...groups].flatMap(([shape, group]): Evidence[] => {
+    // Look-ups at the same time share one computation.
+    const burst = largestBurst(sequenceOf(group));
+    if (burst.length < MIN_REPEATS) return [];
+    const key = shape.slice(shape.indexOf(":") + 1);
+    const message = messageText(`${burst.length} × ${key} computed`);
+    return [{ rule: "repeated-call", shape, message, route, spans: burst }];
+  });
+};
+
+/** Finds queries of a page that are called several times without a pause. */
+export function repeatedCalls(
+  units: readonly Unit[],
+  root: string,
+): Evidence[] {
+  const calls = units.flatMap(({ root, route, spans, parentOf }) =>
+    [root, ...spans].flatMap((span) => {
+      const key = span.attributes["app.rpc.type"] === "query"
+        ? workKey(span, parentOf(span))
+        : undefined;
+      return key === undefined ? [] : [{ key, span, route }];
+    })
+  );
+  const groups = Map.groupBy(calls, ({ key }) => key);
+  return [...groups].flatMap(([shape, group]): Evidence[] => {
+    const burst = largestBurst(group.map(({ span }) => span));
+    if (burst.length < MIN_REPEATS) return [];
+    const routes = new Set(group.map(({ route }) => route));
+    const [route = root] = routes.size === 1 ? routes : [];
+    const name = shape.slice(shape.indexOf(":") + 1);
+    const message = messageText(`${burst.length} × rpc ${name}`);
+    return [{ rule: "repeated-call", shape, message, route, spans: burst }];
+  });
+}

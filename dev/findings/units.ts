@@ -1,0 +1,105 @@
+/**
+ * Splits a trace into the units that the rules look at: requests and jobs.
+ *
+ * ```
+ * page load           browser: no unit
+ * └─ POST /api/rpc    unit
+ *    ├─ rpc:list      its span
+ *    └─ GET /prices   a unit of its own
+ * ```
+ *
+ * @module
+ */
+
+import { printable } from "../../core/redact/printable.ts";
+import { attributeText } from "../../trace/export/attributes.ts";
+import { routeKeyOf } from "../../trace/export/route_key.ts";
+import {
+  DETACHED,
+  isClientSpan,
+  isOpenSpan,
+  metadataOf,
+} from "../../trace/export/semantics.ts";
+import type { SpanData, TraceData } from "../../trace/types.ts";
+
+/** A request or job that has ended, and the spans below it. */
+export interface Unit {
+  /** Its own span. */
+  readonly root: SpanData;
+  /** The method and route of a request, or the name of a job. */
+  readonly route: string;
+  /** The HTTP status of a request. `undefined` for jobs. */
+  readonly status: number | undefined;
+  /** The ended spans below it, by start. Long-lived work isn't included. */
+  readonly spans: readonly SpanData[];
+  /** Returns the span around a span of the trace. */
+  parentOf(span: SpanData): SpanData | undefined;
+}
+
+/** Returns the units of a trace, in order of their start. */
+export function unitsOf({ spans }: TraceData): Unit[] {
+  const parentOf = ({ parentId }: SpanData) => spans.get(parentId ?? "");
+  const owners = new Map<SpanData, SpanData | undefined>();
+  const below = new Map<SpanData, SpanData[]>();
+  for (const span of spans.values()) {
+    const owner = ownerOf(span, parentOf, owners);
+    if (owner === undefined) continue;
+    const list = below.get(owner) ?? [];
+    if (span !== owner && !isOpenSpan(span)) list.push(span);
+    below.set(owner, list);
+  }
+  const ended = [...below].filter(([root]) => !isOpenSpan(root));
+  return ended.map(([root, spans]) => ({
+    root,
+    route: printable(routeKeyOf(root) ?? root.name),
+    status: isReceivedRequest(root) ? metadataOf(root).statusCode : undefined,
+    spans,
+    parentOf,
+  }));
+}
+
+/**
+ * Returns the root of the unit of a span. `undefined` for spans of a browser and
+ * for long-lived work.
+ */
+function ownerOf(
+  span: SpanData,
+  parentOf: Unit["parentOf"],
+  owners: Map<SpanData, SpanData | undefined>,
+): SpanData | undefined {
+  const path: SpanData[] = [];
+  let owner: SpanData | undefined;
+  let at: SpanData | undefined = span;
+  while (at !== undefined) {
+    if (owners.has(at)) {
+      owner = owners.get(at);
+      break;
+    }
+    // Also ends at a cycle of parents.
+    owners.set(at, undefined);
+    path.push(at);
+    if (isClientSpan(at) || at.attributes[DETACHED] === true) break;
+    const parent = parentOf(at);
+    if (isRoot(at, parent)) {
+      owner = at;
+      break;
+    }
+    at = parent;
+  }
+  for (const span of path) owners.set(span, owner);
+  return owner;
+}
+
+function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
+  return parent === undefined || isClientSpan(parent) ||
+    isReceivedRequest(span) ||
+    // Each call over a WebSocket is a unit of its own.
+    (isReceivedRequest(parent) && metadataOf(parent).statusCode === 101);
+}
+
+/** Whether a span is a request that a server received. */
+function isReceivedRequest(span: SpanData): boolean {
+  return span.layer === "request" && routeKeyOf(span) !== undefined &&
+    (attributeText(span, "url.full") === undefined ||
+      attributeText(span, "url.path") !== undefined);
+}
