@@ -37,6 +37,11 @@ export function addRoute(
   else ofTracer.set(path, route);
 }
 
+/** Returns the paths of the added routes. */
+export function addedPaths(tracer: Tracer): string[] {
+  return [...routes.get(tracer)?.keys() ?? []];
+}
+
 /** Returns the route at a path below `/__app/traces`, if one was added. */
 export function routeAt(tracer: Tracer, path: string): ExtraRoute | undefined {
   return routes.get(tracer)?.get(path);

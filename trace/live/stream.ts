@@ -10,6 +10,7 @@ import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
+import { addedPaths } from "../http/extra_routes.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
@@ -141,7 +142,10 @@ function initialMessage(tracer: Tracer, updates: TraceUpdates): string {
     traces.push(json);
     updates.note(trace);
   }
-  return `{"type":"initial","traces":[${traces.reverse()}]}`;
+  // A request for a missing route would be a 404 in the browser's console.
+  const paths = addedPaths(tracer);
+  const routes = paths.length === 0 ? "" : `,"routes":${JSON.stringify(paths)}`;
+  return `{"type":"initial","traces":[${traces.reverse()}]${routes}}`;
 }
 
 function send(ws: ServerWebSocket<Client>, message: string): void {

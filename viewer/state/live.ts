@@ -30,8 +30,15 @@ export const connection = signal<Connection>({ kind: "file" });
 /** The number of traces that this page missed because it read too slowly. */
 export const droppedCount = signal(0);
 
+/** The paths that the server's dev command adds. Empty without one. */
+export const addedPaths = signal<readonly string[]>([]);
+
 type Message =
-  | { readonly type: "initial"; readonly traces: readonly SerializedTrace[] }
+  | {
+    readonly type: "initial";
+    readonly traces: readonly SerializedTrace[];
+    readonly routes?: readonly string[];
+  }
   | { readonly type: "trace:start"; readonly span: SpanData }
   | {
     readonly type: "trace:end" | "trace:update";
@@ -82,9 +89,20 @@ export async function fetchTrace(id: string): Promise<void> {
 
 /** Returns traces of the server, or `undefined` without an answer. */
 async function ask(query: string): Promise<TraceEntry[] | undefined> {
+  const answer = await askServer(`/api?${query}`);
+  return answer === undefined ? undefined : readEntries(answer);
+}
+
+/**
+ * Requests JSON from the server.
+ *
+ * @param path The path below the viewer's.
+ * @returns The JSON, or `undefined` without an answer.
+ */
+export async function askServer(path: string): Promise<unknown> {
   try {
-    const response = await fetch(`${base()}/api?${query}`);
-    return response.ok ? readEntries(await response.json()) : undefined;
+    const response = await fetch(base() + path);
+    return response.ok ? await response.json() : undefined;
   } catch {
     return undefined;
   }
@@ -159,6 +177,7 @@ function readMessage(
     case "initial":
       failures = 0;
       connection.value = { kind: "live" };
+      addedPaths.value = message.routes ?? [];
       show(readEntries(message.traces));
       break;
     case "trace:start":
