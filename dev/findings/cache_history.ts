@@ -16,7 +16,7 @@ import { REDACTED } from "../../core/redact/redact_url.ts";
 import { attributeText } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { locationOf } from "./location.ts";
+import { shortLocation } from "../locations/short_location.ts";
 import type { Unit } from "./units.ts";
 
 /** Look-ups without a hit that are too many. */
@@ -98,7 +98,7 @@ function keyOf(span: SpanData): string | undefined {
 
 /** Returns the line of a function, or what its keys begin with. */
 function nameOf(span: SpanData, key: string): string {
-  return locationOf(span) ?? /^\W*\w*/.exec(key)![0];
+  return shortLocation(span) ?? /^\W*\w*/.exec(key)![0];
 }
 
 function addMiss(

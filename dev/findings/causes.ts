@@ -8,7 +8,7 @@ import { printableError } from "../../core/redact/printable.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { TraceData } from "../../trace/types.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { locationOf } from "./location.ts";
+import { shortLocation } from "../locations/short_location.ts";
 import type { Evidence } from "./rule.ts";
 
 /** Maximum causes. */
@@ -114,7 +114,7 @@ function keyOf(rule: string, route: string, shape: string): string {
 
 function findingOf({ id }: TraceData, evidence: Evidence): Finding {
   const { rule, message, route, spans } = evidence;
-  const location = evidence.location ?? locationOf(spans[0]!);
+  const location = evidence.location ?? shortLocation(spans[0]!);
   return {
     rule,
     message,

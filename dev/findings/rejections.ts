@@ -6,12 +6,15 @@
  */
 
 import process from "node:process";
+import { printable } from "../../core/redact/printable.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { isLongMessageError } from "../../core/socket/long_messages.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
 import { describeError } from "../../trace/record/describe_error.ts";
 import type { Tracer } from "../../trace/types.ts";
+import { lineOf } from "../locations/call_stack.ts";
+import { shortLocation } from "../locations/short_location.ts";
 import type { Findings } from "./findings.ts";
 import { messageText } from "./texts.ts";
 
@@ -51,7 +54,8 @@ export function findRejections(
   }
 
   function report(reason: unknown): void {
-    const { type, message } = describeError(reason);
+    const { type, message, stack = "" } = describeError(reason);
+    const location = shortLocation({ attributes: lineOf(stack) ?? {} });
     const active = getActiveSpan();
     const root = active?.root ?? request();
     const { traceId = "", id } = root ?? {};
@@ -60,7 +64,8 @@ export function findRejections(
     findings.add({
       rule: "unhandled-rejection",
       message: messageText(message === "" ? type : `${type}: ${message}`),
-      ...(route !== undefined && { route }),
+      ...(location !== undefined && { location }),
+      ...(route !== undefined && { route: printable(route) }),
       traceId,
       spanIds: [active?.id ?? id].filter((id) => id !== undefined),
       time: now(),

@@ -1,6 +1,6 @@
 import { exceptionOf } from "../../../trace/export/attributes.ts";
 import type { SpanData } from "../../../trace/types.ts";
-import { locationOf } from "../location.ts";
+import { shortLocation } from "../../locations/short_location.ts";
 import type { Evidence, Rule } from "../rule.ts";
 import { messageText } from "../texts.ts";
 import type { Unit } from "../units.ts";
@@ -20,7 +20,7 @@ export const exception: Rule = (unit) =>
     } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
     if (type === ABORT || !isUnhandled(span, unit)) return [];
     const message = messageText(text === "" ? `${type}` : `${type}: ${text}`);
-    const shape = `${type} ${locationOf(span) ?? span.name}`;
+    const shape = `${type} ${shortLocation(span) ?? span.name}`;
     const { route } = unit;
     return [{ rule: "exception", shape, message, route, spans: [span] }];
   });

@@ -14,7 +14,7 @@ import { statementShape } from "../../../trace/export/statement_shape.ts";
 import { workKey } from "../../../trace/export/work_key.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import { largestBurst, sequenceOf } from "../bursts.ts";
-import { locationOf } from "../location.ts";
+import { shortLocation } from "../../locations/short_location.ts";
 import type { Evidence, Rule } from "../rule.ts";
 import { messageText, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
@@ -30,7 +30,7 @@ export const repeatedQuery: Rule = ({ route, spans }) => {
   const groups = Map.groupBy(
     spans.filter(isRepeatable),
     (span) =>
-      `${statementShape(statementOf(span)!)}\n${locationOf(span) ?? ""}`,
+      `${statementShape(statementOf(span)!)}\n${shortLocation(span) ?? ""}`,
   );
   return [...groups].flatMap(([shape, group]): Evidence[] => {
     const burst = largestBurst(group);
