@@ -22,6 +22,7 @@ import { DevError } from "./dev_error.ts";
 import { recordLocations } from "./locations/locations.ts";
 import { captureConsole } from "./logs/capture_console.ts";
 import { logLines } from "./logs/log_lines.ts";
+import { addMCP } from "./mcp/mcp.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -63,6 +64,7 @@ export async function startTracing(
     watchCaches(),
   ];
   let viewerURL: string | undefined;
+  addMCP(tracer);
   const logs = captureConsole(tracer);
   const reporter = reportTraces(
     tracer,
@@ -79,6 +81,7 @@ export async function startTracing(
           ? `Services set OTEL_EXPORTER_OTLP_ENDPOINT=${viewerURL}/otlp`
           : `Traces go to ${to.origin}/__app/traces`,
       );
+      console.log(`Assistants   connect to ${viewerURL}/mcp by MCP over HTTP`);
     },
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),

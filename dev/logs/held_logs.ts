@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import type { Severity } from "./console_text.ts";
 
 /** A log that waits for the tree of its request. */
@@ -69,7 +70,7 @@ export class HeldLogs {
     }
     held.logs.push(log);
     held.size = size;
-    this.#timer ??= setTimeout(this.#releaseLate, MAX_WAIT);
+    this.#wait(MAX_WAIT);
     return true;
   }
 
@@ -101,6 +102,11 @@ export class HeldLogs {
     for (const rootSpanId of [...this.#held.keys()]) this.release(rootSpanId);
   }
 
+  #wait(ms: number): void {
+    // A timer of a request would keep its scope, and log as part of it.
+    this.#timer ??= runOutside(() => setTimeout(this.#releaseLate, ms));
+  }
+
   readonly #releaseLate = (): void => {
     this.#timer = undefined;
     const now = this.#now();
@@ -108,8 +114,7 @@ export class HeldLogs {
       const left = since + MAX_WAIT - now;
       if (left > 0) {
         // Requests are in the order of their first log.
-        this.#timer = setTimeout(this.#releaseLate, Math.ceil(left));
-        return;
+        return this.#wait(Math.ceil(left));
       }
       this.release(rootSpanId);
     }

@@ -1,0 +1,22 @@
+/**
+ * Answers coding assistants at `/__app/traces/mcp`, by the Model Context Protocol.
+ *
+ * @module
+ */
+
+import { runOutside } from "../../core/request_scope.ts";
+import { addRoute } from "../../trace/http/extra_routes.ts";
+import type { Tracer } from "../../trace/types.ts";
+
+/** Most runs never need this code, so it is loaded on demand. */
+const loadServer = () => runOutside(() => import("./server.ts"));
+
+/** Adds the route for assistants to the viewer of a tracer. */
+export function addMCP(tracer: Tracer): void {
+  addRoute(tracer, "/mcp", {
+    access: "read",
+    async handle(request) {
+      return (await loadServer()).answer(request, tracer);
+    },
+  });
+}

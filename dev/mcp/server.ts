@@ -1,0 +1,134 @@
+/**
+ * A server of the Model Context Protocol over streamable HTTP. It has tools only
+ * and keeps no state, so each request has one JSON response.
+ *
+ * Revision 2026-07-28 repeats the version and the client's capabilities in each
+ * request. Earlier ones begin with `initialize`. Both are served.
+ *
+ * The official library would add three packages of 17 MB to each installation of
+ * the kit, for the 200 lines that this needs.
+ *
+ * @module
+ */
+
+import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import type { Tracer } from "../../trace/types.ts";
+import {
+  fail,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  PARSE_ERROR,
+  readMessage,
+  REFUSED,
+  reply,
+  type RPCRequest,
+} from "./json_rpc.ts";
+import { checkRevision, LEGACY_VERSIONS, MODERN_VERSION } from "./revisions.ts";
+import { callTool, TOOLS } from "./tools.ts";
+
+/** Maximum bytes of a request. */
+const MAX_BODY = 64 * 1024;
+
+const SERVER_INFO = { name: "quartet-dev", version: "1.0.0" };
+
+const INSTRUCTIONS =
+  "Traces of the web app that runs under this dev command. Begin with summary. findings names causes with file and line; get_trace and get_logs show the evidence.";
+
+/** Answers a request of a client. */
+export async function answer(
+  request: Request,
+  tracer: Tracer,
+): Promise<Response> {
+  const refusal = refuseHTTP(request);
+  if (refusal !== undefined) return refusal;
+  let text: string;
+  try {
+    text = await readBodyText(request, MAX_BODY);
+  } catch (error) {
+    const { problem, message } = error as BodyError;
+    const status = problem === "TOO_LARGE" ? 413 : 400;
+    return fail(status, INVALID_REQUEST, message);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return fail(400, PARSE_ERROR, "The body must be JSON");
+  }
+  const message = readMessage(body);
+  if (typeof message === "string") return fail(400, INVALID_REQUEST, message);
+  const revision = checkRevision(request.headers, message);
+  if (revision instanceof Response) return revision;
+  // Notifications, and answers to requests that this server never sends.
+  if (message.id === undefined || message.method === undefined) {
+    return new Response(null, { status: 202 });
+  }
+  return dispatch({ ...message, id: message.id }, revision, tracer);
+}
+
+function refuseHTTP({ method, headers }: Request): Response | undefined {
+  if (method !== "POST") {
+    const message = `This server takes POST, not ${method}`;
+    return fail(405, REFUSED, message, { headers: { allow: "POST" } });
+  }
+  const type = headers.get("content-type")?.split(";", 1).join().trim();
+  if (type?.toLowerCase() !== "application/json") {
+    return fail(415, REFUSED, "Content-Type must be application/json");
+  }
+  const accept = headers.get("accept") ?? "*/*";
+  return /application\/(?:json|\*)|\*\/\*/i.test(accept)
+    ? undefined
+    : fail(406, REFUSED, "Accept must include application/json");
+}
+
+async function dispatch(
+  { id, method, params }: RPCRequest,
+  revision: "modern" | "legacy",
+  tracer: Tracer,
+): Promise<Response> {
+  const isModern = revision === "modern";
+  const answer = (result: object) =>
+    reply(id, {
+      ...result,
+      ...isModern && {
+        resultType: "complete",
+        _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO },
+      },
+    });
+  const uncached = isModern ? { ttlMs: 0, cacheScope: "private" } : {};
+  const about = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
+  switch (method) {
+    case isModern && "server/discover":
+      return answer({
+        ...about,
+        ...uncached,
+        supportedVersions: [MODERN_VERSION],
+      });
+    case !isModern && "initialize": {
+      const asked = String(params["protocolVersion"]);
+      const protocolVersion = LEGACY_VERSIONS.includes(asked)
+        ? asked
+        : LEGACY_VERSIONS[0];
+      return answer({ ...about, protocolVersion, serverInfo: SERVER_INFO });
+    }
+    case !isModern && "ping":
+      return answer({});
+    case "tools/list":
+      return answer({ tools: TOOLS, ...uncached });
+    case "tools/call": {
+      const result = await callTool(
+        params["name"],
+        params["arguments"],
+        tracer,
+      );
+      return typeof result === "string"
+        ? fail(200, INVALID_PARAMS, result, { id })
+        : answer(result);
+    }
+    default: {
+      const status = isModern ? 404 : 200;
+      return fail(status, METHOD_NOT_FOUND, "Method not found", { id });
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Short texts for assistants: one line for each fact, and a note about what was
+ * left out.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { printable } from "../../core/redact/printable.ts";
+import { exceptionOf } from "../../trace/export/attributes.ts";
+import { truncate } from "../../trace/report/terminal.ts";
+import type { SpanData } from "../../trace/types.ts";
+
+/** Maximum characters of an answer. */
+const MAX_ANSWER = 12_000;
+/** Maximum characters of a line. */
+const MAX_LINE = 300;
+
+/** Returns a text as one line of bounded length. */
+export function oneLine(text: string, width = MAX_LINE): string {
+  return truncate(printable(text.trim()), width);
+}
+
+/** Joins lines to an answer of bounded size. */
+export function answerOf(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let size = 0;
+  for (const line of lines) {
+    const text = truncate(line, MAX_LINE * 2);
+    size += text.length + 1;
+    if (size > MAX_ANSWER) {
+      const rest = lines.length - kept.length;
+      kept.push(`… ${rest} more lines were left out: ask for less`);
+      break;
+    }
+    kept.push(text);
+  }
+  return kept.join("\n");
+}
+
+/** Returns the first items as lines, and a note about the others. */
+export function listOf<T>(
+  items: readonly T[],
+  limit: number,
+  linesOf: (item: T) => readonly string[],
+  note: string,
+): string[] {
+  const lines = items.slice(0, limit).flatMap(linesOf);
+  const rest = items.length - limit;
+  return rest > 0 ? [...lines, `… ${rest} more: ${note}`] : lines;
+}
+
+/** Returns a duration, such as `0.4 ms`, `120 ms` or `1.2 s`. */
+export function durationText(milliseconds: number): string {
+  return milliseconds >= 1_000
+    ? `${(milliseconds / 1_000).toFixed(1)} s`
+    : `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
+}
+
+/** Returns how long ago a time was, such as `12 s ago`. */
+export function agoText(time: number): string {
+  const seconds = Math.max(0, Math.round((Date.now() - time) / 1_000));
+  if (seconds < 120) return `${seconds} s ago`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120
+    ? `${minutes} min ago`
+    : `${Math.round(minutes / 60)} h ago`;
+}
+
+/** Returns `1 query`, or `2 queries`. */
+export function countText(
+  count: number,
+  one: string,
+  many = `${one}s`,
+): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Returns the text of a span's error, or an empty text. */
+export function errorText(span: SpanData): string {
+  if (span.status !== "error") return "";
+  const { attributes = {} } = exceptionOf(span) ?? {};
+  const type = attributes["exception.type"] ?? span.attributes["error.type"] ??
+    "error";
+  const message = attributes["exception.message"];
+  return oneLine(message ? `${type}: ${message}` : String(type));
+}
+
+/** Returns the line of user code behind a span, with a space before it. */
+export function atLine(span: SpanData): string {
+  const location = shortLocation(span);
+  return location === undefined ? "" : ` ${printable(location)}`;
+}
+
+function shortLocation({ attributes }: SpanData): string | undefined {
+  const { "code.file.path": path, "code.line.number": line } = attributes;
+  if (typeof path !== "string") return undefined;
+  const folder = `${process.cwd()}/`;
+  const short = path.startsWith(folder) ? path.slice(folder.length) : path;
+  return typeof line === "number" ? `${short}:${line}` : short;
+}

@@ -1,0 +1,200 @@
+/**
+ * The tools for assistants: their descriptions, and the check of arguments.
+ *
+ * @module
+ */
+
+import { closest } from "../../core/check/options.ts";
+import { show } from "../../core/check/show.ts";
+import type { Tracer } from "../../trace/types.ts";
+import { isRecord } from "./json_rpc.ts";
+import { compareRuns, findings } from "./cause_tools.ts";
+import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
+import {
+  type Arguments,
+  type Parameter,
+  type Tool,
+  ToolError,
+} from "./tool.ts";
+import { getLogs, getTrace } from "./trace_tools.ts";
+
+const limit = (most: number): Parameter => ({
+  type: "integer",
+  description: "Maximum entries. Default: 10",
+  minimum: 1,
+  maximum: most,
+});
+const route: Parameter = {
+  type: "string",
+  description: "Part of a method and route, such as GET /books",
+};
+const id: Parameter = {
+  type: "string",
+  description: "The trace id, 32 hexadecimal digits, from another tool",
+};
+
+const BY_NAME: Readonly<Record<string, Tool>> = {
+  summary: {
+    description:
+      "What the app did since it started: requests, failures, findings and its routes. Call it first",
+    parameters: {},
+    run: summary,
+  },
+  recent_errors: {
+    description:
+      "Failed requests, the latest first: error, file and line, and a trace id. Equal ones are counted",
+    parameters: { route, limit: limit(50) },
+    run: recentErrors,
+  },
+  slow_routes: {
+    description:
+      "Routes by their median duration, each with its number of queries and the slowest steps",
+    parameters: { route, limit: limit(50) },
+    run: slowRoutes,
+  },
+  findings: {
+    description:
+      "Causes that the dev command has found, such as repeated queries, slow queries and caches that never hit, each with file, line and a trace id",
+    parameters: {
+      route,
+      rule: { type: "string", description: "The name of a rule" },
+      id: { ...id, description: "Only those of this trace id" },
+      limit: limit(100),
+    },
+    run: findings,
+  },
+  get_trace: {
+    description:
+      "All steps of one request as an indented text: duration, statement, file and line, reason, error and logs",
+    parameters: {
+      id,
+      span: {
+        type: "string",
+        description: "Only the part below this span: the id after a #",
+      },
+      lines: {
+        type: "integer",
+        description: "Maximum lines. Default: 80",
+        minimum: 1,
+        maximum: 400,
+      },
+    },
+    required: ["id"],
+    run: getTrace,
+  },
+  compare_runs: {
+    description:
+      "Routes that became slower or faster between two runs of the dev command, and the files that changed in between",
+    parameters: { route, limit: limit(50) },
+    run: compareRuns,
+  },
+  get_logs: {
+    description: "What the app logged during one request, in order",
+    parameters: {
+      id,
+      severity: {
+        type: "string",
+        description: "The least severity. Default: debug",
+        enum: ["debug", "info", "warn", "error"],
+      },
+      contains: { type: "string", description: "Text that a log contains" },
+      limit: { ...limit(200), description: "Maximum logs. Default: 50" },
+    },
+    required: ["id"],
+    run: getLogs,
+  },
+};
+
+/** The list of tools, as the protocol describes them. */
+export const TOOLS = Object.entries(BY_NAME).map((
+  [name, { description, parameters, required = [] }],
+) => ({
+  name,
+  description,
+  inputSchema: {
+    type: "object",
+    properties: parameters,
+    required,
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}));
+
+/** The result of a call. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  readonly isError?: true;
+}
+
+/** Calls a tool. Returns the problem if there is no such tool. */
+export async function callTool(
+  name: unknown,
+  args: unknown,
+  tracer: Tracer,
+): Promise<ToolResult | string> {
+  const tool = typeof name === "string" && Object.hasOwn(BY_NAME, name)
+    ? BY_NAME[name]!
+    : undefined;
+  if (tool === undefined) {
+    const names = Object.keys(BY_NAME).join(", ");
+    return `name must be one of ${names}, received ${show(name)}`;
+  }
+  const problem = problemOf(tool, args ?? {});
+  try {
+    if (problem !== undefined) throw new ToolError(problem);
+    return resultOf(await tool.run(tracer, (args ?? {}) as Arguments));
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { ...resultOf(error.message), isError: true };
+  }
+}
+
+function resultOf(text: string): ToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+function problemOf(
+  { parameters, required = [] }: Tool,
+  args: unknown,
+): string | undefined {
+  if (!isRecord(args)) {
+    return `arguments must be an object, received ${show(args)}`;
+  }
+  const names = Object.keys(parameters);
+  for (const [name, value] of Object.entries(args)) {
+    const parameter = Object.hasOwn(parameters, name)
+      ? parameters[name]!
+      : undefined;
+    if (parameter === undefined) {
+      const meant = closest(name, names, 2);
+      const hint = meant === undefined
+        ? `must be one of ${names.join(", ") || "none"}`
+        : `did you mean ${meant}?`;
+      return `Unknown argument ${show(name)}: ${hint}`;
+    }
+    const expected = expectedOf(parameter, value);
+    if (expected !== undefined) {
+      return `${name} must be ${expected}, received ${show(value)}`;
+    }
+  }
+  const missing = required.find((name) => args[name] === undefined);
+  return missing === undefined ? undefined : `${missing} must be given`;
+}
+
+/** Returns what a value should have been, or `undefined` if it is valid. */
+function expectedOf(
+  { type, enum: choices, minimum = -Infinity, maximum = Infinity }: Parameter,
+  value: unknown,
+): string | undefined {
+  if (type === "string") {
+    if (choices !== undefined) {
+      return choices.includes(value as string)
+        ? undefined
+        : `one of ${choices.join(", ")}`;
+    }
+    return typeof value === "string" ? undefined : "a text";
+  }
+  const isValid = Number.isInteger(value) && Number(value) >= minimum &&
+    Number(value) <= maximum;
+  return isValid ? undefined : `an integer from ${minimum} to ${maximum}`;
+}

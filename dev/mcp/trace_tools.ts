@@ -1,0 +1,94 @@
+import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import { routeOf } from "./requests.ts";
+import {
+  agoText,
+  answerOf,
+  atLine,
+  countText,
+  durationText,
+  listOf,
+  oneLine,
+} from "./texts.ts";
+import { logLine, traceLines } from "./trace_text.ts";
+import { type RunTool, ToolError } from "./tool.ts";
+
+/** All steps of a trace. */
+export const getTrace: RunTool = (tracer, { id = "", span, lines = 80 }) => {
+  const trace = findTrace(tracer, id);
+  const from = trace.spans.get(span ?? trace.rootSpanId);
+  if (from === undefined) {
+    throw new ToolError(
+      `No span ${
+        oneLine(span!, 40)
+      } in this trace: leave span out, and use an id that follows a #`,
+    );
+  }
+  return answerOf([
+    `trace ${trace.id}: ${countText(trace.spans.size, "span")}, ${
+      durationText(trace.duration)
+    }, ${agoText(trace.startTime)}${runText(trace)}`,
+    ...traceLines(trace, from, lines),
+  ]);
+};
+
+function runText({ metadata }: TraceData): string {
+  const { run } = metadata as { run?: number };
+  return run === undefined ? "" : `, in an earlier run (${agoText(run)})`;
+}
+
+const SEVERITIES = ["debug", "info", "warn", "error"];
+
+/** The logs of a trace. */
+export const getLogs: RunTool = (
+  tracer,
+  { id = "", severity = "debug", contains = "", limit = 50 },
+) => {
+  const trace = findTrace(tracer, id);
+  const least = SEVERITIES.indexOf(severity);
+  const logs = [...trace.spans.values()]
+    .flatMap((span) => logsOf(span).map((event) => ({ span, event })))
+    .sort((a, b) => a.event.time - b.event.time);
+  const wanted = logs.filter(({ event: { attributes = {} } }) =>
+    levelOf(String(attributes["log.severity"])) >= least &&
+    String(attributes["log.body"]).includes(contains)
+  );
+  const root = trace.spans.get(trace.rootSpanId)!;
+  const title = `${countText(wanted.length, "log")} of ${
+    oneLine(routeOf(root))
+  }`;
+  if (logs.length === 0) {
+    return `${title}: this trace has none. console.* is recorded while a request is handled`;
+  }
+  return answerOf([
+    wanted.length === logs.length ? title : `${title}, of ${logs.length}`,
+    ...listOf(wanted, limit, ({ span, event }) => [
+      `+${durationText(event.time - trace.startTime)} ${logLine(event, 500)} (${
+        oneLine(span.name, 80)
+      }${atLine(span)})`,
+    ], "pass limit, severity or contains"),
+  ]);
+};
+
+function logsOf({ events }: SpanData) {
+  return events.filter(({ name }) => name === "log");
+}
+
+/** Returns the level of a severity, also of other libraries. */
+function levelOf(severity: string): number {
+  const level = SEVERITIES.findIndex((name) =>
+    severity.toLowerCase().startsWith(name)
+  );
+  if (level !== -1) return level;
+  return /^(?:fatal|critical)/i.test(severity) ? 3 : 1;
+}
+
+/** Returns a trace. */
+export function findTrace(tracer: Tracer, id: string): TraceData {
+  const trace = tracer.getTrace(id.trim().toLowerCase());
+  if (trace !== undefined) return trace;
+  throw new ToolError(
+    `No trace with the id ${
+      oneLine(id, 40)
+    } is kept: call summary, recent_errors, slow_routes or findings for ids`,
+  );
+}
