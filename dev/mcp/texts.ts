@@ -5,11 +5,11 @@
  * @module
  */
 
-import process from "node:process";
 import { printable } from "../../core/redact/printable.ts";
 import { exceptionOf } from "../../trace/export/attributes.ts";
 import { truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";
+import { shortLocation } from "../locations/short_location.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 12_000;
@@ -90,12 +90,4 @@ export function errorText(span: SpanData): string {
 export function atLine(span: SpanData): string {
   const location = shortLocation(span);
   return location === undefined ? "" : ` ${printable(location)}`;
-}
-
-function shortLocation({ attributes }: SpanData): string | undefined {
-  const { "code.file.path": path, "code.line.number": line } = attributes;
-  if (typeof path !== "string") return undefined;
-  const folder = `${process.cwd()}/`;
-  const short = path.startsWith(folder) ? path.slice(folder.length) : path;
-  return typeof line === "number" ? `${short}:${line}` : short;
 }

@@ -31,7 +31,7 @@ import {
 /** Characters of a statement or another detail. */
 const MAX_DETAIL = 160;
 /** Lines of a stack. */
-const MAX_FRAMES = 5;
+const MAX_FRAMES = 3;
 
 /** Similar spans in a row. */
 interface Row {
