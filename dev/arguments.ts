@@ -16,6 +16,8 @@ export interface DevOptions {
   readonly to: URL | undefined;
   /** HTML file to write the traces to on exit. */
   readonly exportFile: string | undefined;
+  /** Whether to forget the traces of earlier runs. */
+  readonly fresh: boolean;
   /** Whether to open the app in a browser. */
   readonly open: boolean;
   /** Whether to print the usage, and serve nothing. */
@@ -30,6 +32,8 @@ Serves the app that ENTRY default-exports: any object with a fetch method.
 Options:
   --trace              trace requests: print a tree for each, and show them
                        at /__app/traces
+  --fresh              with --trace: forget the traces of earlier runs, which
+                       are kept in .quartet
   --export FILE.html   with --trace: on exit, write the traces to a file that
                        opens offline; under --watch, those since the last
                        restart
@@ -52,7 +56,7 @@ export function parseArguments(args: readonly string[]): DevOptions {
   }
   // npm writes `deno task dev -- --trace`, and the dashes are passed on.
   const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
-  const { help = false, trace = false, open = false } = values;
+  const { help = false, trace = false, open = false, fresh = false } = values;
   const { host = "127.0.0.1", port, export: exportFile, to } = values;
   const [entry, ...rest] = positionals;
   if (entry === undefined && !help) {
@@ -72,6 +76,7 @@ export function parseArguments(args: readonly string[]): DevOptions {
       `--export needs the name of an .html file, received ${received}`,
     );
   }
+  if (fresh && !trace) throw wrong("--fresh needs --trace: add --trace");
   if (to !== undefined && !trace) {
     throw wrong("--to needs --trace: add --trace");
   }
@@ -88,6 +93,7 @@ export function parseArguments(args: readonly string[]): DevOptions {
     trace,
     to: receiver,
     exportFile,
+    fresh,
     open,
     help,
   };
@@ -104,6 +110,7 @@ function wrong(message: string): DevError {
 
 const OPTIONS = {
   trace: { type: "boolean" },
+  fresh: { type: "boolean" },
   export: { type: "string" },
   to: { type: "string" },
   port: { type: "string" },

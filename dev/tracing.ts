@@ -23,6 +23,7 @@ import { recordLocations } from "./locations/locations.ts";
 import { captureConsole } from "./logs/capture_console.ts";
 import { logLines } from "./logs/log_lines.ts";
 import { addMCP } from "./mcp/mcp.ts";
+import { startRuns } from "./runs/runs.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -49,7 +50,7 @@ export interface Tracing {
  * @throws {DevError} If the export file can't be written.
  */
 export async function startTracing(
-  { exportFile, to, entry }: DevOptions,
+  { exportFile, to, entry, fresh }: DevOptions,
 ): Promise<Tracing> {
   // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
@@ -72,6 +73,12 @@ export async function startTracing(
     (trace, paint) => logLines(logs.take(trace), paint),
   );
   const findings = startFindings(tracer);
+  const closeRuns = await startRuns(tracer, {
+    entry,
+    fresh,
+    limits: LIMITS,
+    onSlower: findings.add,
+  });
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;
@@ -92,9 +99,13 @@ export async function startTracing(
       findings.close();
       for (const end of parts) end();
       await stop?.();
+      await closeRuns();
       if (exportFile === undefined) return;
-      await writeFile(exportFile, await exportTracesHTML(tracer));
-      const { length } = tracer.getTraces();
+      const present = tracer.getTraces().filter(({ metadata }) =>
+        metadata.run === undefined
+      );
+      await writeFile(exportFile, await exportTracesHTML(present));
+      const { length } = present;
       const traces = length === 1 ? "1 trace" : `${length} traces`;
       console.log(`Wrote ${traces} to ${exportFile}`);
     },

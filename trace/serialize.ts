@@ -128,6 +128,7 @@ const readMetadata = recordOf<TraceMetadata>({
   statusCode: optional(number),
   routePattern: optional(text),
   droppedSpans: optional(number),
+  run: optional(number),
 });
 
 function parse(json: string): unknown {

@@ -79,6 +79,11 @@ export interface TraceMetadata {
   readonly routePattern?: string;
   /** The number of dropped spans. Absent if there are none. */
   readonly droppedSpans?: number;
+  /**
+   * The start of the earlier run of the dev command that recorded it, in epoch
+   * milliseconds. Absent in the present run.
+   */
+  readonly run?: number;
 }
 
 /**

@@ -59,6 +59,7 @@ for (
       ["a.ts", "--trace", "--export", "a.json"],
       '--export needs the name of an .html file, received "a.json"',
     ],
+    [["a.ts", "--fresh"], "--fresh needs --trace: add --trace"],
     [
       ["a.ts", "--to", "http://127.0.0.1:8000"],
       "--to needs --trace: add --trace",

@@ -125,6 +125,7 @@ const FIELDS = {
   statusCode: "number",
   routePattern: "string",
   droppedSpans: "number",
+  run: "number",
 } as const;
 
 const FIELD_TYPES = Object.entries(FIELDS);

@@ -92,8 +92,8 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
 
 /** Returns the metadata that an index entry has. */
 export function requestOf(
-  { origin: _, droppedSpans: _1, ...request }: TraceMetadata,
-): Omit<TraceMetadata, "origin" | "droppedSpans"> {
+  { origin: _, droppedSpans: _1, run: _2, ...request }: TraceMetadata,
+): Omit<TraceMetadata, "origin" | "droppedSpans" | "run"> {
   return request;
 }
 

@@ -90,6 +90,7 @@ function readTraceFilter(
   const method = query.get("method")?.toUpperCase();
   const path = query.get("path");
   const status = query.get("status");
+  const run = query.get("run");
   const layer = query.get("layer");
   const minDuration = readNumber(query, "minDuration", 0);
   const after = readNumber(query, "after", -Infinity);
@@ -99,6 +100,9 @@ function readTraceFilter(
   }
   if (status !== null && !/^[1-5](\d\d|xx)$/.test(status)) {
     return `status must be a status such as 404 or a class such as 4xx, received ${status}`;
+  }
+  if (run !== null && !/^(present|\d+)$/.test(run)) {
+    return `run must be present, or the start of an earlier run in milliseconds, received ${run}`;
   }
   if (layer !== null && !isLayer(layer)) {
     return `layer must be one of ${LAYERS.join(", ")}, received ${layer}`;
@@ -116,6 +120,7 @@ function readTraceFilter(
     const has = (test: (span: SpanData) => boolean) =>
       spans.values().some(test);
     return (traceId === null || id === joinedId) &&
+      (run === null || run === String(metadata.run ?? "present")) &&
       (isWanted(metadata) ||
         has((span) => isReceived(span) && isWanted(metadataOf(span)))) &&
       duration >= Number(minDuration) && startTime > Number(after) &&

@@ -33,7 +33,8 @@ const loadAnswers = () => runOutside(() => import("./answers.ts"));
  * - `GET` returns `{ traces, total }`, the newest first. The query narrows it:
  *   `traceId`, `method`, `path` (text that the path contains), `status` (`404`
  *   or `4xx`), `layer`, `minDuration` (milliseconds), `after` (epoch
- *   milliseconds), `limit` (default: 100).
+ *   milliseconds), `limit` (default: 100), `run` (`present`, or the start of an
+ *   earlier run of the dev command).
  *   `method`, `path` and `status` select a trace if one of its requests matches
  *   all of them.
  * - `GET ?id=…` returns one trace, or 404. A linked id is as good as its own.

@@ -15,6 +15,7 @@ import type {
 } from "../types.ts";
 import { TimeOrigin } from "./clock.ts";
 import { getActiveSpan } from "./context.ts";
+import { earlierOf, takeEarlier } from "./earlier.ts";
 import { createIdGenerator, systemIds } from "./ids.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import type { SpanImpl } from "./span.ts";
@@ -136,6 +137,7 @@ export class TracerImpl implements Tracer {
       this.#subscribers.emit({ type: "trace:start", traceId: trace.id, span });
     }
     if (trace.isContinued) {
+      this.#store.addSpans(earlierOf.get(this)?.take(trace.id) ?? []);
       this.#store.start(trace);
       this.#emitJoined(trace, false);
     }
@@ -174,12 +176,14 @@ export class TracerImpl implements Tracer {
 
   /** Returns the stored traces, oldest first, joined by trace id and links. */
   getTraces(): TraceData[] {
-    return this.#store.readAll(this.#runningRecords());
+    const traces = this.#store.readAll(this.#runningRecords());
+    return earlierOf.get(this)?.before(traces) ?? traces;
   }
 
   /** Returns the stored or running trace with an id, or with a linked id. */
   getTrace(id: string): TraceData | undefined {
-    return this.#store.read(id, this.#runningRecords());
+    return this.#store.read(id, this.#runningRecords()) ??
+      earlierOf.get(this)?.find(id);
   }
 
   /**
@@ -216,12 +220,15 @@ export class TracerImpl implements Tracer {
   /** Adds events to spans of other services. */
   mergeEvents(events: readonly RemoteEvent[]): number {
     const count = this.#store.addEvents(events);
+    earlierOf.get(this)?.onEvents(events);
     this.#emitUpdates(new Set(events.map(({ traceId }) => traceId)));
     return count;
   }
 
   #merge(spans: readonly SpanData[]): SpanData[] {
+    this.#store.addSpans(takeEarlier(this, spans));
     const added = this.#store.addSpans(spans);
+    earlierOf.get(this)?.onSpans(added);
     this.#emitUpdates(new Set(added.map(({ traceId }) => traceId)));
     return added;
   }

@@ -1,0 +1,166 @@
+/**
+ * Compares the requests of a route in two runs, without false alarms:
+ *
+ * - Queries are counted, so one request is enough. It must have run more than
+ *   twice as many as any earlier request like it, and at least 5 more. It must
+ *   not have missed the cache more often. The first request of a run is only
+ *   compared with a first one.
+ * - Durations vary, so each run needs 5 requests. The median must have doubled,
+ *   by at least 10 ms, and the middle halves must not overlap. The first request
+ *   of a route doesn't count, nor do requests that ran at the same time.
+ *
+ * @module
+ */
+
+import type { RouteSamples, Sample } from "./samples.ts";
+
+/** What a route does in a run. */
+export interface RouteFigures {
+  /** The number of its requests. */
+  readonly requests: number;
+  /** The median number of queries. */
+  readonly queries: number;
+  /** The median duration, in milliseconds. */
+  readonly duration: number;
+  /** The trace of a request. */
+  readonly traceId: string;
+}
+
+/** A route in two runs. */
+export interface RouteComparison {
+  /** Method and route, such as `GET /books`. */
+  readonly route: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** Whether the later run does more or takes longer, or the opposite. */
+  readonly verdict: "slower" | "faster" | "same";
+  /** The earlier run. */
+  readonly before: RouteFigures;
+  /** The later run. */
+  readonly after: RouteFigures;
+}
+
+const MIN_FACTOR = 2;
+const MIN_QUERIES = 5;
+const MIN_MILLISECONDS = 10;
+/** The requests of a run that durations need. */
+const MIN_REQUESTS = 5;
+/** The requests of a run that queries need without equal requests. */
+const MIN_UNLIKE = 3;
+
+/** Compares a route in two runs. */
+export function compareRoute(
+  before: RouteSamples,
+  after: RouteSamples,
+): RouteComparison {
+  const [was, is] = [before.samples, after.samples];
+  const { route, status } = after;
+  const compared = (
+    verdict: RouteComparison["verdict"],
+    [was, is]: readonly [readonly Sample[], readonly Sample[]],
+  ) => ({ route, status, verdict, before: figures(was), after: figures(is) });
+
+  const more = withMoreQueries(was, is);
+  // Fewer but longer queries aren't an improvement, and the other way round.
+  if (more !== undefined && !isLonger(is, was)) return compared("slower", more);
+  const fewer = withMoreQueries(is, was);
+  if (fewer !== undefined && is.length > 1 && !isLonger(was, is)) {
+    return compared("faster", [fewer[1], fewer[0]]);
+  }
+  if (more === undefined && fewer === undefined) {
+    const timed = [was.filter(isTimed), is.filter(isTimed)] as const;
+    if (isLonger(was, is)) return compared("slower", timed);
+    if (isLonger(is, was)) return compared("faster", timed);
+  }
+  return compared("same", [was, is]);
+}
+
+/** Returns the requests that show that `more` ran more queries than `less`. */
+function withMoreQueries(
+  less: readonly Sample[],
+  more: readonly Sample[],
+): [Sample[], Sample[]] | undefined {
+  const byLike = Map.groupBy(less, ({ like }) => like);
+  const alike = more.filter(({ like }) => byLike.has(like));
+  for (const sample of alike.toReversed()) {
+    const others = byLike.get(sample.like)!;
+    const isFair = !sample.isFirst || others.some(({ isFirst }) => isFirst);
+    if (!isFair || !areMore(others, [sample])) continue;
+    const same = more.filter(({ like }) => like === sample.like);
+    // The first ones, which found the same caches empty.
+    const count = Math.min(same.length, others.length);
+    return [others.slice(0, count), same.slice(0, count)];
+  }
+  const isEnough = alike.length === 0 && less.length >= MIN_UNLIKE &&
+    more.length >= MIN_UNLIKE;
+  return isEnough && areMore(less, more) ? [[...less], [...more]] : undefined;
+}
+
+/** Whether all requests ran more queries than any of others, uncached. */
+function areMore(less: readonly Sample[], more: readonly Sample[]): boolean {
+  const most = Math.max(...less.map(({ queries }) => queries));
+  const least = Math.min(...more.map(({ queries }) => queries));
+  const misses = Math.max(...less.map(({ misses }) => misses));
+  return least > most * MIN_FACTOR && least - most >= MIN_QUERIES &&
+    more.every((sample) => sample.misses <= misses);
+}
+
+/** Whether requests take longer than others, beyond chance. */
+function isLonger(short: readonly Sample[], long: readonly Sample[]): boolean {
+  const [a, b] = [short, long].map((samples) => samples.filter(isTimed)) as [
+    Sample[],
+    Sample[],
+  ];
+  if (a.length < MIN_REQUESTS || b.length < MIN_REQUESTS) return false;
+  const duration = (samples: readonly Sample[], share: number) =>
+    quantile(samples.map(({ duration }) => duration), share);
+  const [before, after] = [duration(a, 0.5), duration(b, 0.5)];
+  return after >= before * MIN_FACTOR && after - before >= MIN_MILLISECONDS &&
+    duration(b, 0.25) > duration(a, 0.75) &&
+    median(b.map(({ misses }) => misses)) <=
+      median(a.map(({ misses }) => misses));
+}
+
+function isTimed({ isAlone }: Sample): boolean {
+  return isAlone;
+}
+
+function figures(samples: readonly Sample[]): RouteFigures {
+  return {
+    requests: samples.length,
+    queries: median(samples.map(({ queries }) => queries)),
+    duration: median(samples.map(({ duration }) => duration)),
+    traceId: samples.at(-1)!.traceId,
+  };
+}
+
+function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** Returns the nearest-rank quantile. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1]!;
+}
+
+/** Returns the difference in words: `12 → 72 queries, 8 → 41 ms`. */
+export function differenceText(
+  { verdict, before, after }: RouteComparison,
+): string {
+  const texts: string[] = [];
+  if (before.queries !== after.queries) {
+    texts.push(`${before.queries} → ${after.queries} queries`);
+  }
+  const [less, more] = verdict === "slower" ? [before, after] : [after, before];
+  const isRelated = more.duration - less.duration >= 1 &&
+    more.duration >= less.duration * 1.2;
+  if (isRelated) {
+    texts.push(`${round(before.duration)} → ${round(after.duration)} ms`);
+  }
+  return texts.join(", ");
+}
+
+function round(duration: number): number {
+  return duration < 10 ? Number(duration.toPrecision(2)) : Math.round(duration);
+}

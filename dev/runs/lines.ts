@@ -1,0 +1,125 @@
+/**
+ * The lines of a segment. The first one is its header, and each other one has
+ * spans or events that a tracer recorded.
+ *
+ * A line has the form of a trace, so that it is checked like one.
+ *
+ * @module
+ */
+
+import { isHex } from "../../core/bytes/hex.ts";
+import { Field } from "../../trace/export/field.ts";
+import { deserializeTrace } from "../../trace/serialize.ts";
+import type {
+  RemoteEvent,
+  SerializedTrace,
+  SpanData,
+  TraceData,
+} from "../../trace/types.ts";
+import { type FileStates, MAX_FILES } from "./file_states.ts";
+
+/** The version of the format. Segments of others are left out. */
+const VERSION = 1;
+
+/** The first line of a segment. */
+export interface Header {
+  /** The files that have changed since the run before, the latest first. */
+  readonly changed: readonly string[];
+  /** The state of the files when the run started. */
+  readonly files: FileStates;
+}
+
+/** Spans that were recorded together, or events of spans of other services. */
+export type Part =
+  | { readonly spans: SerializedTrace }
+  | { readonly events: SerializedTrace };
+
+/** A part after it was checked. */
+export type ReadPart =
+  | { readonly spans: TraceData }
+  | { readonly events: TraceData };
+
+/** Returns the first line of a segment. */
+export function headerLine({ changed, files }: Header): string {
+  return JSON.stringify({ quartet: VERSION, changed, files: [...files] });
+}
+
+/**
+ * Reads the first line of a segment.
+ *
+ * @returns `undefined` if it has another version.
+ * @throws {TypeError} If it isn't a header.
+ */
+export function readHeader(line: string): Header | undefined {
+  const header = new Field(parse(line), "header");
+  if (header.get("quartet").number() !== VERSION) return undefined;
+  const files = header.get("files").items().slice(0, MAX_FILES);
+  return {
+    changed: header.get("changed").items().slice(0, MAX_FILES)
+      .map((name) => name.text()),
+    files: new Map(files.map((entry) => {
+      const [name, state] = entry.items();
+      return [
+        (name ?? entry.get("0")).text(),
+        (state ?? entry.get("1")).text(),
+      ];
+    })),
+  };
+}
+
+/**
+ * Reads a line after the first one.
+ *
+ * @throws {TypeError} If it isn't valid.
+ */
+export function readPart(line: string): ReadPart {
+  const part = new Field(parse(line), "part");
+  const isEvents = Object.hasOwn(part.record(), "events");
+  const trace = deserializeTrace(part.get(isEvents ? "events" : "spans").value);
+  for (const { id, traceId } of trace.spans.values()) {
+    if (!isHex(id, 8) || !isHex(traceId, 16)) {
+      throw new TypeError("Cannot read part: ids must be hex digits");
+    }
+  }
+  return isEvents ? { events: trace } : { spans: trace };
+}
+
+/** Returns spans in the form of a trace. */
+export function asTrace(spans: readonly SpanData[]): SerializedTrace {
+  const [{ id, traceId, startTime, endTime, duration }] = spans as [SpanData];
+  return {
+    id: traceId,
+    rootSpanId: id,
+    startTime,
+    endTime,
+    duration,
+    spans,
+    metadata: { origin: "server" },
+  };
+}
+
+/** Returns an event as the only one of a span. */
+export function asSpan({ traceId, spanId: id, event }: RemoteEvent): SpanData {
+  return {
+    id,
+    traceId,
+    parentId: null,
+    name: "",
+    layer: "custom",
+    status: "ok",
+    startTime: event.time,
+    endTime: event.time,
+    duration: 0,
+    attributes: {},
+    events: [event],
+    children: [],
+  };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new TypeError("Cannot read line: the text is not JSON");
+  }
+}

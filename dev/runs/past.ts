@@ -1,0 +1,185 @@
+import { createTracer } from "../../trace/record/tracer.ts";
+import type { TracerOptions } from "../../trace/record/tracer_options.ts";
+import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import { type Header, readHeader, readPart } from "./lines.ts";
+import type { Segment } from "./run_folder.ts";
+
+/** An earlier run. */
+export interface EarlierRun {
+  /** Its start, in epoch milliseconds. */
+  readonly start: number;
+  /** The files that have changed before it. */
+  readonly changed: readonly string[];
+}
+
+/** The limits of a tracer. */
+export type Limits =
+  & Required<Pick<TracerOptions, "maxTraces">>
+  & Pick<TracerOptions, "maxSpansPerTrace">;
+
+/** Receives what {@linkcode Past} reads. */
+export interface PastListener {
+  /** Called with spans that were recorded together, in order of the runs. */
+  onSpans(trace: TraceData, run: EarlierRun): void;
+  /** Called with a damaged segment. The rest of it is left out. */
+  onDamage(path: string, reason: string): void;
+}
+
+/** The time for lines before other work has its turn, in milliseconds. */
+const SLICE = 8;
+
+/**
+ * The traces of earlier runs. Their lines are read after the start, in slices.
+ * A reading reads the rest at once.
+ */
+export class Past {
+  readonly #maxTraces: number;
+  /** Joins spans of several runs, as a tracer does with those of one. */
+  readonly #tracer: Tracer;
+  readonly #lines: Iterator<void>;
+  #isRead = false;
+  /** The last run of each trace id. */
+  readonly #runs = new Map<string, number>();
+  readonly #droppedSpans = new Map<string, number>();
+  /** The ids of traces that belong to the present run. */
+  readonly #taken = new Set<string>();
+  /** The traces with their run. */
+  readonly #marked = new WeakMap<TraceData, TraceData>();
+
+  /** Creates a reader of segments, which are in order of their start. */
+  constructor(
+    segments: readonly Segment[],
+    listener: PastListener,
+    limits: Limits,
+  ) {
+    this.#maxTraces = limits.maxTraces;
+    this.#tracer = createTracer(limits);
+    this.#lines = this.#readLines(segments, listener);
+    const slice = () => {
+      const end = performance.now() + SLICE;
+      while (!this.#isRead && performance.now() < end) this.#step();
+      if (!this.#isRead) setTimeout(slice);
+    };
+    setTimeout(slice);
+  }
+
+  /** Returns earlier traces and then the given ones, as far as they fit. */
+  before(present: readonly TraceData[]): TraceData[] {
+    const room = this.#maxTraces - present.length;
+    const earlier = room > 0 ? this.#list().slice(-room) : [];
+    return [...earlier.map((trace) => this.#mark(trace)), ...present];
+  }
+
+  /** Returns the trace with an id, or with a linked id. */
+  find(traceId: string): TraceData | undefined {
+    this.finish();
+    const trace = this.#tracer.getTrace(traceId);
+    return trace === undefined || this.#taken.has(trace.id)
+      ? undefined
+      : this.#mark(trace);
+  }
+
+  /** Removes the trace with an id, and returns its spans. */
+  take(traceId: string): readonly SpanData[] {
+    this.finish();
+    if (!this.#runs.has(traceId)) return [];
+    const trace = this.find(traceId);
+    if (trace === undefined) return [];
+    this.#taken.add(trace.id);
+    return [...trace.spans.values()];
+  }
+
+  #list(): TraceData[] {
+    this.finish();
+    return this.#tracer.getTraces().filter(({ id }) => !this.#taken.has(id));
+  }
+
+  #mark(trace: TraceData): TraceData {
+    const known = this.#marked.get(trace);
+    if (known !== undefined) return known;
+    let run = 0;
+    let { droppedSpans = 0 } = trace.metadata;
+    const ids = new Set([...trace.spans.values()].map((span) => span.traceId));
+    for (const id of ids) {
+      run = Math.max(run, this.#runs.get(id) ?? 0);
+      droppedSpans += this.#droppedSpans.get(id) ?? 0;
+    }
+    const marked = {
+      ...trace,
+      metadata: {
+        ...trace.metadata,
+        ...(droppedSpans > 0 && { droppedSpans }),
+        run,
+      },
+    };
+    this.#marked.set(trace, marked);
+    return marked;
+  }
+
+  /** Reads all lines. */
+  finish(): void {
+    while (!this.#isRead) this.#step();
+  }
+
+  #step(): void {
+    this.#isRead = this.#lines.next().done === true;
+  }
+
+  *#readLines(
+    segments: readonly Segment[],
+    listener: PastListener,
+  ): Iterator<void> {
+    // Older lines have no room.
+    let surplus = -this.#maxTraces;
+    for (const { lines } of segments) surplus += lines.length - 1;
+    for (const { path, start, lines: [first, ...lines] } of segments) {
+      try {
+        const header = readHeader(first!);
+        yield;
+        if (header === undefined) continue;
+        const run = { start, changed: header.changed };
+        for (const line of lines) {
+          if (surplus-- > 0) continue;
+          this.#readLine(line, run, listener);
+          yield;
+        }
+      } catch (error) {
+        listener.onDamage(path, (error as Error).message);
+      }
+    }
+  }
+
+  #readLine(line: string, run: EarlierRun, listener: PastListener): void {
+    const part = readPart(line);
+    if ("events" in part) {
+      this.#tracer.mergeEvents(
+        [...part.events.spans.values()].flatMap(({ traceId, id, events }) =>
+          events.map((event) => ({ traceId, spanId: id, event }))
+        ),
+      );
+      return;
+    }
+    const { id, spans, metadata: { droppedSpans = 0 } } = part.spans;
+    this.#tracer.mergeSpans([...spans.values()]);
+    for (const { traceId } of spans.values()) {
+      this.#runs.set(traceId, run.start);
+    }
+    if (droppedSpans > 0) {
+      const before = this.#droppedSpans.get(id) ?? 0;
+      this.#droppedSpans.set(id, before + droppedSpans);
+    }
+    listener.onSpans(part.spans, run);
+  }
+}
+
+/** Returns the state of files in the header of the last segment. */
+export function lastHeader(segments: readonly Segment[]): Header | undefined {
+  for (const { lines: [first] } of segments.toReversed()) {
+    try {
+      return readHeader(first!);
+    } catch {
+      // Damaged: it is set aside when its lines are read.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,210 @@
+/**
+ * The folder `.quartet` of the dev command, with segments of runs:
+ *
+ * ```text
+ * .quartet/.gitignore                          *
+ * .quartet/1763884800000-4fe21a09-3c51d2.0000.jsonl
+ *          start         app      process a segment of a run
+ * ```
+ *
+ * Each process only appends to segments of its own, so that several processes
+ * can share the folder.
+ *
+ * @module
+ */
+
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
+import { byteLength, nodeCrypto } from "../../core/runtime/node_builtins.ts";
+
+/** The name of the folder below the working directory. */
+export const FOLDER = ".quartet";
+
+/** Maximum segments in the folder, and damaged ones. */
+const MAX_SEGMENTS = 20;
+const MAX_DAMAGED = 3;
+/** Maximum bytes of all segments in the folder. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** Maximum bytes of a segment before the next one is begun. */
+export const MAX_SEGMENT = 4 * 1024 * 1024;
+/** Maximum characters of a line. */
+export const MAX_LINE = 4 * 1024 * 1024;
+/** Maximum bytes of a segment with a long last line. */
+const MAX_SIZE = MAX_SEGMENT + 4 * MAX_LINE;
+
+const SEGMENT = /^(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{6}\.(\d{4,6})\.jsonl$/;
+const DAMAGED = ".damaged";
+
+/** A segment that was read. */
+export interface Segment {
+  readonly path: string;
+  /** The start of its run, in epoch milliseconds. */
+  readonly start: number;
+  readonly lines: readonly string[];
+}
+
+/** A file of the folder. */
+interface StoredFile {
+  readonly name: string;
+  readonly size: number;
+  /** The time of the last change, in epoch milliseconds. */
+  readonly changed: number;
+}
+
+/** Reads and removes what earlier runs have left in a folder. */
+export class RunFolder {
+  /** The path of the folder. */
+  readonly path: string;
+  readonly #app: string;
+  readonly #process = randomHex(3);
+  readonly #warn: (text: string) => void;
+
+  /**
+   * @param entry The file of the app. Runs of other apps are left alone.
+   * @param warn Called with one line about a problem.
+   */
+  constructor(cwd: string, entry: string, warn: (text: string) => void) {
+    this.path = `${cwd}/${FOLDER}`;
+    this.#app = nodeCrypto().createHash("sha256").update(entry).digest("hex")
+      .slice(0, 8);
+    this.#warn = warn;
+  }
+
+  /**
+   * Reads the segments of this app, the oldest first, and removes surplus ones.
+   *
+   * @param fresh Whether to remove all segments of this app instead.
+   */
+  async read(fresh: boolean): Promise<Segment[]> {
+    const state = await lstat(this.path).catch(() => undefined);
+    if (state === undefined) return [];
+    if (!state.isDirectory()) {
+      await this.setAside(this.path, "it isn't a folder");
+      return [];
+    }
+    const files = await this.#list();
+    const isOwn = ({ name }: StoredFile) =>
+      SEGMENT.exec(name)?.[2] === this.#app;
+    if (fresh) {
+      await this.#remove(files.filter(isOwn));
+      return [];
+    }
+    const kept = await this.#prune(files);
+    const segments: Segment[] = [];
+    for (const { name, size } of kept.filter(isOwn).sort(byName)) {
+      const path = `${this.path}/${name}`;
+      if (size > MAX_SIZE) {
+        await this.setAside(path, "it is too large");
+        continue;
+      }
+      const text = await readFile(path, "utf8").catch(() => "");
+      // A crash may have cut the last line.
+      const lines = text.split("\n").slice(0, -1);
+      const start = Number(SEGMENT.exec(name)![1]);
+      if (lines.length > 0) segments.push({ path, start, lines });
+    }
+    return segments;
+  }
+
+  /** Returns the path of a segment of this process. */
+  pathOf(start: number, index: number): string {
+    const part = `${index}`.padStart(4, "0");
+    return `${this.path}/${start}-${this.#app}-${this.#process}.${part}.jsonl`;
+  }
+
+  /** Appends lines to a file, which may have been deleted in the meantime. */
+  async append(path: string, header: string, text: string): Promise<number> {
+    const file = await open(path, "a").catch(async (error) => {
+      if (error.code !== "ENOENT") throw error;
+      await this.#create();
+      return await open(path, "a");
+    });
+    try {
+      const { size } = await file.stat();
+      const added = size === 0 ? `${header}\n${text}` : text;
+      await file.appendFile(added);
+      return size + byteLength(added);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Renames what is damaged, with one line for the user. */
+  async setAside(path: string, reason: string): Promise<void> {
+    const isSegment = path !== this.path;
+    const aside = path + (isSegment ? DAMAGED : `${DAMAGED}-${randomHex(3)}`);
+    const name = (path: string) => path.slice(path.indexOf(FOLDER));
+    try {
+      await rename(path, aside);
+      this.#warn(`Renamed ${name(path)} to ${name(aside)}: ${reason}`);
+    } catch (error) {
+      this.#warn(`Cannot read ${name(path)}: ${(error as Error).message}`);
+    }
+  }
+
+  async #create(): Promise<void> {
+    await mkdir(this.path).catch((error) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    if (!(await lstat(this.path)).isDirectory()) {
+      throw new Error(`${FOLDER} isn't a folder`);
+    }
+    // An existing file is left alone, also a link to one.
+    await writeFile(`${this.path}/.gitignore`, "*\n", { flag: "wx" })
+      .catch((error) => {
+        if (error.code !== "EEXIST") throw error;
+      });
+  }
+
+  async #list(): Promise<StoredFile[]> {
+    const files: StoredFile[] = [];
+    for (const name of await readdir(this.path)) {
+      if (!SEGMENT.test(name.replace(DAMAGED, ""))) continue;
+      const state = await lstat(`${this.path}/${name}`).catch(() => undefined);
+      if (!state?.isFile()) continue;
+      files.push({ name, size: state.size, changed: state.mtimeMs });
+    }
+    // Segments of running processes are the last ones to go.
+    return files.sort((a, b) => b.changed - a.changed);
+  }
+
+  /** Removes the files above the bounds. Returns the segments that stay. */
+  async #prune(files: readonly StoredFile[]): Promise<StoredFile[]> {
+    const { damaged = [], segments = [] } = Object.groupBy(
+      files,
+      ({ name }) => name.endsWith(DAMAGED) ? "damaged" : "segments",
+    );
+    let bytes = 0;
+    const fits = ({ size }: StoredFile, i: number) =>
+      i < MAX_SEGMENTS && (bytes += size) <= MAX_BYTES;
+    const kept = new Set(segments.filter(fits));
+    await this.#remove([
+      ...segments.filter((file) => !kept.has(file)),
+      ...damaged.slice(MAX_DAMAGED),
+    ]);
+    return [...kept];
+  }
+
+  async #remove(files: readonly StoredFile[]): Promise<void> {
+    // Another process may have removed it.
+    for (const { name } of files) {
+      await rm(`${this.path}/${name}`, { force: true }).catch(() => {});
+    }
+  }
+}
+
+function byName(a: StoredFile, b: StoredFile): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function randomHex(bytes: number): string {
+  return nodeCrypto().randomBytes(bytes).toString("hex");
+}

@@ -1,0 +1,89 @@
+import { compareRoute, type RouteComparison } from "./compare.ts";
+import type { EarlierRun } from "./past.ts";
+import { type RouteSamples, RunSamples } from "./samples.ts";
+
+/** A run with its requests. */
+interface RecordedRun {
+  readonly start: number;
+  changed: readonly string[];
+  readonly samples: RunSamples;
+}
+
+/** A route of a run, compared with the last run before that had it. */
+export interface Comparison extends RouteComparison {
+  /** The start of the other run, in epoch milliseconds. */
+  readonly previous: number;
+  /** The files that were saved between the two, the latest first. */
+  readonly changed: readonly string[];
+}
+
+/** A run, as the API returns it. */
+export interface RunRecord extends EarlierRun {
+  /** Its routes that an earlier run had too. */
+  readonly comparisons: readonly Comparison[];
+}
+
+/** The requests of all runs. */
+export class RunHistory {
+  readonly #earlier: RecordedRun[] = [];
+  readonly #present: RecordedRun;
+
+  /** @param start The start of the present run, in epoch milliseconds. */
+  constructor(start: number) {
+    this.#present = { start, changed: [], samples: new RunSamples() };
+  }
+
+  /** The requests of the present run. */
+  get present(): RunSamples {
+    return this.#present.samples;
+  }
+
+  /** Sets the files that have changed before the present run. */
+  setChanged(changed: readonly string[]): void {
+    this.#present.changed = changed;
+  }
+
+  /** Returns the requests of an earlier run. Runs are added in their order. */
+  of({ start, changed }: EarlierRun): RunSamples {
+    let run = this.#earlier.at(-1);
+    if (run?.start !== start) {
+      run = { start, changed, samples: new RunSamples() };
+      this.#earlier.push(run);
+    }
+    return run.samples;
+  }
+
+  /** Returns all runs, the present one first. */
+  list(): RunRecord[] {
+    const runs = [...this.#earlier, this.#present];
+    return runs.map(({ start, changed, samples }, index) => ({
+      start,
+      changed,
+      comparisons: [...samples.routes]
+        .map((route) => this.#compareAt(index, route))
+        .filter((comparison) => comparison !== undefined),
+    })).reverse();
+  }
+
+  /** Compares a route of the present run with the last run that had it. */
+  compare(route: RouteSamples): Comparison | undefined {
+    return this.#compareAt(this.#earlier.length, route);
+  }
+
+  #compareAt(index: number, after: RouteSamples): Comparison | undefined {
+    const { route, status } = after;
+    const changed: string[] = [];
+    for (let i = index; i > 0; i--) {
+      changed.push(...(this.#earlier[i] ?? this.#present).changed);
+      const { start: previous, samples } = this.#earlier[i - 1]!;
+      const before = samples.of(route, status);
+      if (before === undefined || before.samples.length === 0) continue;
+      const compared = compareRoute(before, after);
+      const files = [...new Set(changed)];
+      // Without a saved file, the data or the machine is the cause.
+      const verdict = files.length === 0 ? "same" : compared.verdict;
+      return { ...compared, verdict, previous, changed: files };
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Keeps the traces of the last runs of the dev command in `.quartet`, and
+ * compares the present run with them.
+ *
+ * ```text
+ * trace:end ──→ writer ──→ .quartet/…jsonl ── next start ──→ past ──→ readings
+ *         └──→ samples of the run ── compare ──→ finding, GET …/runs
+ * ```
+ *
+ * @module
+ */
+
+import { relative, resolve } from "node:path";
+import process from "node:process";
+import { printable } from "../../core/redact/printable.ts";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
+import type { Finding } from "../../trace/finding.ts";
+import { addRoute } from "../../trace/http/extra_routes.ts";
+import { earlierOf } from "../../trace/record/earlier.ts";
+import { serializeTrace } from "../../trace/serialize.ts";
+import type { TraceData, Tracer } from "../../trace/types.ts";
+import { changedFiles, readFileStates } from "./file_states.ts";
+import { asSpan, asTrace, headerLine } from "./lines.ts";
+import { lastHeader, type Limits, Past } from "./past.ts";
+import { reporterOf } from "./report.ts";
+import { FOLDER, RunFolder } from "./run_folder.ts";
+import { RunHistory } from "./run_history.ts";
+import { createWriter } from "./writer.ts";
+
+/** Maximum files that are named as changed. */
+const MAX_CHANGED = 100;
+/** How long requests wait to be compared, in milliseconds. */
+const DELAY = 100;
+/** Maximum requests that wait. Others aren't compared. */
+const MAX_WAITING = 200;
+
+/** Options of {@linkcode startRuns}. */
+export interface RunsOptions {
+  /** The file of the app. */
+  readonly entry: string;
+  /** Whether to forget the earlier runs of the app. */
+  readonly fresh: boolean;
+  /** The limits of the tracer. */
+  readonly limits: Limits;
+  /** Called with each route that has become slower. */
+  readonly onSlower: (finding: Finding) => void;
+}
+
+/**
+ * Adds the traces of earlier runs to the readings of a tracer, and keeps those
+ * of the present run for the next ones.
+ *
+ * @returns A function that writes the last traces, and stops.
+ */
+export async function startRuns(
+  tracer: Tracer,
+  { entry, fresh, limits, onSlower }: RunsOptions,
+): Promise<() => Promise<void>> {
+  const cwd = process.cwd();
+  const start = Date.now();
+  const warn = (text: string) => console.warn(printable(text));
+  const isKept = mayKeep(cwd);
+  const app = relative(cwd, resolve(entry));
+  const folder = new RunFolder(cwd, app, warn);
+  const history = new RunHistory(start);
+  const files = isKept ? readFileStates(cwd) : Promise.resolve(new Map());
+  const segments = isKept ? await folder.read(fresh).catch(cannotRead) : [];
+  const last = lastHeader(segments);
+  const changed = files.then((files) => {
+    const changed = last === undefined ? [] : changedFiles(last.files, files);
+    history.setChanged(changed.slice(0, MAX_CHANGED));
+    return changed;
+  });
+  const past = new Past(segments, {
+    onSpans: (trace, run) => history.of(run).add(trace),
+    onDamage: (path, reason) => void folder.setAside(path, reason),
+  }, limits);
+  const writer = createWriter({
+    folder,
+    start,
+    header: Promise.all([changed, files]).then(([changed, files]) =>
+      headerLine({ changed: changed.slice(0, MAX_CHANGED), files })
+    ),
+    onError: ({ message }) =>
+      warn(`Traces aren't kept for the next start: ${message}`),
+  });
+  const add = isKept ? writer.add : () => {};
+
+  function cannotRead({ message }: Error): [] {
+    warn(`Cannot read ${FOLDER}: ${message}`);
+    return [];
+  }
+
+  earlierOf.set(tracer, {
+    before: (present) => past.before(present),
+    find: (traceId) => past.find(traceId),
+    take: (traceId) => past.take(traceId),
+    onSpans(spans) {
+      const ended = spans.filter((span) => !isOpenSpan(span));
+      for (const part of Map.groupBy(ended, (span) => span.traceId).values()) {
+        add(() => ({ spans: asTrace(part) }));
+      }
+    },
+    onEvents(events) {
+      for (const event of events) {
+        add(() => ({ events: asTrace([asSpan(event)]) }));
+      }
+    },
+  });
+
+  let waiting: TraceData[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const report = reporterOf(tracer, onSlower);
+
+  function compareWaiting(): void {
+    timer = undefined;
+    past.finish();
+    const routes = waiting.map((trace) => history.present.add(trace));
+    waiting = [];
+    for (const route of new Set(routes)) {
+      const comparison = route && history.compare(route);
+      if (comparison !== undefined) report(comparison);
+    }
+  }
+
+  const unsubscribe = tracer.subscribe((event) => {
+    if (event.type !== "trace:end") return;
+    const { trace } = event;
+    add(() => ({ spans: serializeTrace(trace) }));
+    if (waiting.length >= MAX_WAITING) return;
+    waiting.push(trace);
+    timer ??= setTimeout(compareWaiting, DELAY);
+  }, ["trace:end"]);
+
+  addRoute(tracer, "/runs", {
+    access: "read",
+    async handle() {
+      await changed;
+      past.finish();
+      return Response.json({ runs: history.list() }, {
+        headers: { "cache-control": "no-store" },
+      });
+    },
+  });
+
+  return async () => {
+    unsubscribe();
+    clearTimeout(timer);
+    await writer.close();
+  };
+}
+
+/** Whether Deno allows to keep traces. Otherwise it would throw, or prompt. */
+function mayKeep(cwd: string): boolean {
+  if (!("Deno" in globalThis)) return true;
+  const names = ["read", "write"] as const;
+  const isAllowed = names.every((name) =>
+    Deno.permissions.querySync({ name, path: `${cwd}/${FOLDER}` }).state ===
+      "granted"
+  );
+  if (!isAllowed) {
+    console.log("Traces aren't kept for the next start without --allow-write");
+  }
+  return isAllowed;
+}

@@ -1,0 +1,118 @@
+import { attributeText } from "../../trace/export/attributes.ts";
+import type { SpanData, TraceData } from "../../trace/types.ts";
+
+/** The work of one request. */
+export interface Sample {
+  /**
+   * Requests with the same text are expected to do the same: URL, and whether
+   * the user is signed in.
+   */
+  readonly like: string;
+  /** The number of queries. */
+  readonly queries: number;
+  /** The number of cached functions that were computed. */
+  readonly misses: number;
+  /** The duration, in milliseconds. */
+  readonly duration: number;
+  /** Whether it ran during the first request of its run. */
+  readonly isFirst: boolean;
+  /** Whether its duration counts: no other request of the route ran as well. */
+  readonly isAlone: boolean;
+  /** The trace id. */
+  readonly traceId: string;
+  /** The span of the request. */
+  readonly spanId: string;
+}
+
+/** The requests of one route with one status. */
+export interface RouteSamples {
+  /** Method and route, such as `GET /books`. */
+  readonly route: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** In order of their end. */
+  readonly samples: Sample[];
+  /** The latest end, in epoch milliseconds. */
+  lastEnd: number;
+}
+
+/** Maximum routes of a run. */
+const MAX_ROUTES = 300;
+/** Maximum requests of each route, the first ones. */
+const MAX_SAMPLES = 100;
+
+/** The requests of a run, by route and status. */
+export class RunSamples {
+  readonly #routes = new Map<string, RouteSamples>();
+  #firstEnd = -Infinity;
+
+  /** The routes. */
+  get routes(): Iterable<RouteSamples> {
+    return this.#routes.values();
+  }
+
+  /** Returns the requests of a route with a status. */
+  of(route: string, status: number): RouteSamples | undefined {
+    return this.#routes.get(`${status} ${route}`);
+  }
+
+  /**
+   * Adds a request that has ended.
+   *
+   * @param trace A trace with only its own spans.
+   * @returns The requests of its route. `undefined` for a job or a failure.
+   */
+  add(trace: TraceData): RouteSamples | undefined {
+    const { metadata, spans, startTime, endTime } = trace;
+    const { method, pathname, statusCode: status = 500 } = metadata;
+    const root = spans.get(trace.rootSpanId);
+    if (metadata.origin !== "server" || root?.layer !== "request") return;
+    if (!method || pathname === undefined || status >= 400) return;
+    const isFirst = this.#firstEnd === -Infinity || startTime < this.#firstEnd;
+    if (this.#firstEnd === -Infinity) this.#firstEnd = endTime;
+    const of = this.#ofRoute(
+      `${method} ${metadata.routePattern ?? pathname}`,
+      status,
+    );
+    if (of === undefined || of.samples.length >= MAX_SAMPLES) return undefined;
+    const isAlone = of.samples.length > 0 && startTime >= of.lastEnd;
+    of.lastEnd = Math.max(of.lastEnd, endTime);
+    const all = [...spans.values()];
+    const query = attributeText(root, "url.query") ?? "";
+    of.samples.push({
+      like: `${pathname}?${query} ${signInOf(all)}`,
+      queries: queriesIn(all).length,
+      misses: all.filter(isMiss).length,
+      duration: trace.duration,
+      isFirst,
+      isAlone,
+      traceId: trace.id,
+      spanId: trace.rootSpanId,
+    });
+    return of;
+  }
+
+  #ofRoute(route: string, status: number): RouteSamples | undefined {
+    const known = this.of(route, status);
+    if (known !== undefined || this.#routes.size >= MAX_ROUTES) return known;
+    const added = { route, status, samples: [], lastEnd: -Infinity };
+    this.#routes.set(`${status} ${route}`, added);
+    return added;
+  }
+}
+
+/** Returns the spans of queries. */
+export function queriesIn(spans: Iterable<SpanData>): SpanData[] {
+  return [...spans].filter(({ layer }) => layer === "database");
+}
+
+function isMiss(span: SpanData): boolean {
+  return attributeText(span, "app.cache.result") === "miss";
+}
+
+/** Returns the results of all checks for a user. */
+function signInOf(spans: readonly SpanData[]): string {
+  const results = spans.map((span) => attributeText(span, "app.auth.result"))
+    .filter((result) => result !== undefined);
+  return [...new Set(results)].join();
+}

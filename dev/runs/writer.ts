@@ -1,0 +1,88 @@
+import { rm } from "node:fs/promises";
+import { yieldToEventLoop } from "../../core/runtime/pause.ts";
+import { MAX_LINE, MAX_SEGMENT, type RunFolder } from "./run_folder.ts";
+
+/** How long lines wait for others, in milliseconds. */
+const DELAY = 250;
+/** Maximum waiting lines. The oldest are dropped first. */
+const MAX_WAITING = 1_000;
+/** The characters that are written together, or one line. */
+const BATCH = 256 * 1024;
+
+/** Options of {@linkcode createWriter}. */
+export interface WriterOptions {
+  readonly folder: RunFolder;
+  /** The start of the run, in epoch milliseconds. */
+  readonly start: number;
+  /** Waits for the first line of each segment. */
+  readonly header: Promise<string>;
+  /** Called once if a line can't be written. There are no further attempts. */
+  readonly onError: (error: Error) => void;
+}
+
+/** Appends lines to the segments of a run. */
+export interface Writer {
+  /**
+   * Writes a line soon.
+   *
+   * @param read Returns its value, which is written as JSON.
+   */
+  add(read: () => unknown): void;
+  /** Writes the lines that wait. */
+  close(): Promise<void>;
+}
+
+/** Creates the writer of a run. */
+export function createWriter(
+  { folder, start, header, onError }: WriterOptions,
+): Writer {
+  let waiting: (() => unknown)[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let writing = Promise.resolve();
+  let isBroken = false;
+  let index = 0;
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    return writing = writing.then(write).catch((error) => {
+      // A cut line must stay the last one.
+      isBroken = true;
+      waiting = [];
+      onError(error);
+    });
+  }
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      let text = "";
+      while (waiting.length > 0 && text.length < BATCH) {
+        const line = JSON.stringify(waiting.shift()!());
+        if (line.length < MAX_LINE) text += `${line}\n`;
+      }
+      if (text !== "") await append(text);
+      await yieldToEventLoop();
+    }
+  }
+
+  async function append(text: string): Promise<void> {
+    const path = folder.pathOf(start, index);
+    const size = await folder.append(path, await header, text);
+    if (size < MAX_SEGMENT) return;
+    // The two last segments of a run are kept.
+    await rm(folder.pathOf(start, index - 1), { force: true });
+    index++;
+  }
+
+  return {
+    add(read) {
+      if (isBroken) return;
+      waiting.push(read);
+      if (waiting.length > MAX_WAITING * 2) {
+        waiting = waiting.slice(-MAX_WAITING);
+      }
+      timer ??= setTimeout(flush, DELAY);
+    },
+    close: flush,
+  };
+}

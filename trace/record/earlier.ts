@@ -1,0 +1,41 @@
+/**
+ * The traces of earlier runs, which the dev command keeps. Other tracers have
+ * none.
+ *
+ * @module
+ */
+
+import { linksOf } from "../export/links.ts";
+import type { RemoteEvent, SpanData, TraceData, Tracer } from "../types.ts";
+
+/** Keeps the traces of earlier runs, and remembers those of the present one. */
+export interface EarlierTraces {
+  /** Returns earlier traces and then the given ones, as far as they fit. */
+  before(present: readonly TraceData[]): TraceData[];
+  /** Returns the trace with an id, or with a linked id. */
+  find(traceId: string): TraceData | undefined;
+  /** Removes the trace with an id, which goes on, and returns its spans. */
+  take(traceId: string): readonly SpanData[];
+  /** Called with spans of browsers and other services that were added. */
+  onSpans(spans: readonly SpanData[]): void;
+  /** Called with events of other services. */
+  onEvents(events: readonly RemoteEvent[]): void;
+}
+
+/** The earlier traces of a tracer. */
+export const earlierOf = new WeakMap<Tracer, EarlierTraces>();
+
+/** Removes and returns the spans of earlier traces that these spans belong to. */
+export function takeEarlier(
+  tracer: Tracer,
+  spans: readonly SpanData[],
+): SpanData[] {
+  const earlier = earlierOf.get(tracer);
+  if (earlier === undefined) return [];
+  const ids = new Set<string>();
+  for (const span of spans) {
+    ids.add(span.traceId);
+    for (const { traceId } of linksOf(span)) ids.add(traceId);
+  }
+  return [...ids].flatMap((id) => earlier.take(id));
+}
