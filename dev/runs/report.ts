@@ -5,14 +5,13 @@ import { statementOf } from "../../trace/export/attributes.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
-import { differenceText } from "./compare.ts";
 import type { Comparison } from "./run_history.ts";
 import { queriesIn } from "./samples.ts";
 
 /** Returns the difference with its cause: `… since you saved posts.ts`. */
 export function comparisonText(comparison: Comparison): string {
-  const { route, changed } = comparison;
-  const text = `${route}: ${differenceText(comparison)} since you saved`;
+  const { route, changed, difference } = comparison;
+  const text = `${route}: ${difference} since you saved`;
   return printable(`${text} ${filesText(changed)}`);
 }
 

@@ -1,4 +1,8 @@
-import { compareRoute, type RouteComparison } from "./compare.ts";
+import {
+  compareRoute,
+  differenceText,
+  type RouteComparison,
+} from "./compare.ts";
 import type { EarlierRun } from "./past.ts";
 import { type RouteSamples, RunSamples } from "./samples.ts";
 
@@ -15,6 +19,8 @@ export interface Comparison extends RouteComparison {
   readonly previous: number;
   /** The files that were saved between the two, the latest first. */
   readonly changed: readonly string[];
+  /** The difference in words. Empty if there is none. */
+  readonly difference: string;
 }
 
 /** A run, as the API returns it. */
@@ -27,6 +33,8 @@ export interface RunRecord extends EarlierRun {
 export class RunHistory {
   readonly #earlier: RecordedRun[] = [];
   readonly #present: RecordedRun;
+  /** Earlier runs don't change once all of them are known. */
+  #records: readonly RunRecord[] | undefined;
 
   /** @param start The start of the present run, in epoch milliseconds. */
   constructor(start: number) {
@@ -53,16 +61,18 @@ export class RunHistory {
     return run.samples;
   }
 
-  /** Returns all runs, the present one first. */
+  /** Returns all runs, the present one first. Call it after the last `of()`. */
   list(): RunRecord[] {
-    const runs = [...this.#earlier, this.#present];
-    return runs.map(({ start, changed, samples }, index) => ({
-      start,
-      changed,
-      comparisons: [...samples.routes]
-        .map((route) => this.#compareAt(index, route))
-        .filter((comparison) => comparison !== undefined),
-    })).reverse();
+    const last = this.#earlier.length;
+    this.#records ??= this.#earlier.map((run, i) => this.#record(run, i));
+    return [...this.#records, this.#record(this.#present, last)].reverse();
+  }
+
+  #record({ start, changed, samples }: RecordedRun, index: number): RunRecord {
+    const comparisons = [...samples.routes]
+      .map((route) => this.#compareAt(index, route))
+      .filter((comparison) => comparison !== undefined);
+    return { start, changed, comparisons };
   }
 
   /** Compares a route of the present run with the last run that had it. */
@@ -82,7 +92,8 @@ export class RunHistory {
       const files = [...new Set(changed)];
       // Without a saved file, the data or the machine is the cause.
       const verdict = files.length === 0 ? "same" : compared.verdict;
-      return { ...compared, verdict, previous, changed: files };
+      const difference = verdict === "same" ? "" : differenceText(compared);
+      return { ...compared, verdict, previous, changed: files, difference };
     }
     return undefined;
   }

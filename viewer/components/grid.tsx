@@ -42,6 +42,12 @@ export function column<Item>(
   return { name, label, cell, ...more };
 }
 
+/** A row between the items, which can't be picked. */
+export interface Divider {
+  readonly key: string;
+  readonly divider: ComponentChildren;
+}
+
 /** Attributes of the element of a row. */
 export type RowAttributes = HTMLAttributes<HTMLDivElement>;
 
@@ -52,7 +58,7 @@ interface GridProps<Item> {
   readonly place: "list" | "trace";
   /** The role, if the rows of a trace aren't a tree. */
   readonly role?: "grid";
-  readonly items: readonly Item[];
+  readonly items: readonly (Item | Divider)[];
   /** With the same list as before, the cells of known items stay. */
   readonly columns: readonly Column<Item>[];
   /** The order that a click on a head changes. */
@@ -82,14 +88,16 @@ interface GridProps<Item> {
 }
 
 /** Draws a grid. */
-export function Grid<Item>(props: GridProps<Item>) {
-  const { id, items, columns, rowHeight, active, idOf } = props;
+export function Grid<Item extends object>(props: GridProps<Item>) {
+  const { id, items, columns, rowHeight, active } = props;
   const { ref, first, end, onScroll } = useWindow(props);
+  const idOf = (item: Item | Divider, index: number) =>
+    isDivider(item) ? item.key : props.idOf(item, index);
   const elementId = (index: number) => `${id}-${idOf(items[index]!, index)}`;
   const pick = (event: MouseEvent, act: GridProps<Item>["onPick"]) => {
     const row = clicked(event, "row");
     const item = items.find((item, i) => idOf(item, i) === row);
-    if (item !== undefined) act(item, event);
+    if (item !== undefined && !isDivider(item)) act(item, event);
   };
   return (
     <div
@@ -126,22 +134,37 @@ export function Grid<Item>(props: GridProps<Item>) {
           role="presentation"
           style={{ transform: `translateY(${first * rowHeight}px)` }}
         >
-          {items.slice(first, end).map((item, i) => (
-            <Row
-              key={idOf(item, first + i)}
-              item={item}
-              columns={columns}
-              {...props.row(item, first + i)}
-              id={elementId(first + i)}
-              data-row={idOf(item, first + i)}
-              aria-rowindex={first + i + 2}
-            />
-          ))}
+          {items.slice(first, end).map((item, i) => {
+            const attributes = {
+              key: idOf(item, first + i),
+              id: elementId(first + i),
+              "aria-rowindex": first + i + 2,
+            };
+            return isDivider(item)
+              ? (
+                <div role="row" class="row divider" {...attributes}>
+                  <span role="gridcell">{item.divider}</span>
+                </div>
+              )
+              : (
+                <Row
+                  item={item}
+                  columns={columns}
+                  {...props.row(item, first + i)}
+                  {...attributes}
+                  data-row={attributes.key}
+                />
+              );
+          })}
         </div>
       </div>
       {props.children}
     </div>
   );
+}
+
+function isDivider(item: object): item is Divider {
+  return "divider" in item;
 }
 
 interface RowProps<Item> extends RowAttributes {
@@ -214,7 +237,7 @@ function useUse(report: GridProps<unknown>["onUse"]) {
 }
 
 /** Finds the visible rows, and scrolls to the active one when it changes. */
-function useWindow<Item>(props: GridProps<Item>) {
+function useWindow<Item extends object>(props: GridProps<Item>) {
   const { items, rowHeight, active, reveal } = props;
   const ref = useRef<HTMLDivElement>(null);
   // As many as may fit, until the element's height is known.

@@ -10,17 +10,19 @@ import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import type { RouteStats } from "../model/listing.ts";
 import { mostOf } from "../model/numbers.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
+import { changedText, type DevRun, withRuns } from "../model/runs.ts";
 import { cutText } from "../model/text.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
 import { openSlowest } from "../state/evidence.ts";
 import { openRouteSpans } from "../state/route_spans.ts";
+import { runs } from "../state/runs.ts";
 import * as selection from "../state/selection.ts";
 import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";
 import { Chip, classes, Status, timeText } from "./controls.tsx";
 import { barColumn, scale } from "./duration_bar.tsx";
-import { type Column, column, Grid } from "./grid.tsx";
+import { type Column, column, type Divider, Grid } from "./grid.tsx";
 import { PathCell } from "./path_cell.tsx";
 import { RowButton } from "./row_button.tsx";
 
@@ -56,9 +58,43 @@ const traceColumns = computed((): Column<TraceEntry>[] => [
   barColumn(scale.value),
 ]);
 
+/** The rows of the list: traces, and in order of time the starts of runs. */
+const rowsWithRuns = computed(() => {
+  const { column, descending } = listing.listOrder.value;
+  return column === "startTime" && descending
+    ? withRuns(listing.listed.value, runs.value, runRow)
+    : listing.listed.value;
+});
+
+function runRow({ start, changed, comparisons }: DevRun): Divider {
+  return {
+    key: `run-${start}`,
+    divider: (
+      <>
+        {`Restarted ${clockText(start).slice(0, 5)}${changedText(changed)}`}
+        {comparisons.filter(({ verdict }) => verdict !== "same").map((one) => (
+          <Chip
+            key={one.route}
+            class={`link ${one.verdict}`}
+            title="Compare a request before with one after"
+            onClick={() => openComparison(one)}
+          >
+            {cutText(`${one.route}: ${one.difference}`, 200)}
+          </Chip>
+        ))}
+      </>
+    ),
+  };
+}
+
+function openComparison({ before, after }: DevRun["comparisons"][number]) {
+  selection.openTrace(before.traceId);
+  opened.wantedCompare.value = after.traceId;
+}
+
 /** The list of traces. */
 export function TraceList() {
-  const list = listing.listed.value;
+  const list = rowsWithRuns.value;
   const cursor = selection.cursorKey.value;
   const open = [opened.wantedTrace.value, opened.wantedCompare.value];
   const marked = selection.markedKey.value;
