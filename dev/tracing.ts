@@ -6,6 +6,7 @@
  */
 
 import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
+import process from "node:process";
 import type { Middleware } from "../core/middleware.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
@@ -74,6 +75,7 @@ export async function startTracing(
   );
   const findings = startFindings(tracer);
   const closeRuns = await startRuns(tracer, {
+    cwd: process.cwd(),
     entry,
     fresh,
     limits: LIMITS,

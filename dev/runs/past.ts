@@ -38,6 +38,7 @@ export class Past {
   readonly #tracer: Tracer;
   readonly #lines: Iterator<void>;
   #isRead = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** The last run of each trace id. */
   readonly #runs = new Map<string, number>();
   readonly #droppedSpans = new Map<string, number>();
@@ -58,9 +59,9 @@ export class Past {
     const slice = () => {
       const end = performance.now() + SLICE;
       while (!this.#isRead && performance.now() < end) this.#step();
-      if (!this.#isRead) setTimeout(slice);
+      if (!this.#isRead) this.#timer = setTimeout(slice);
     };
-    setTimeout(slice);
+    this.#timer = setTimeout(slice);
   }
 
   /** Returns earlier traces and then the given ones, as far as they fit. */
@@ -87,6 +88,11 @@ export class Past {
     if (trace === undefined) return [];
     this.#taken.add(trace.id);
     return [...trace.spans.values()];
+  }
+
+  /** Stops reading in slices. */
+  close(): void {
+    clearTimeout(this.#timer);
   }
 
   #list(): TraceData[] {

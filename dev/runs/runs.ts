@@ -11,7 +11,6 @@
  */
 
 import { relative, resolve } from "node:path";
-import process from "node:process";
 import { printable } from "../../core/redact/printable.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
@@ -36,12 +35,16 @@ const MAX_WAITING = 200;
 
 /** Options of {@linkcode startRuns}. */
 export interface RunsOptions {
+  /** The working directory. */
+  readonly cwd: string;
   /** The file of the app. */
   readonly entry: string;
   /** Whether to forget the earlier runs of the app. */
   readonly fresh: boolean;
   /** The limits of the tracer. */
   readonly limits: Limits;
+  /** Returns the time in epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
   /** Called with each route that has become slower. */
   readonly onSlower: (finding: Finding) => void;
 }
@@ -54,13 +57,12 @@ export interface RunsOptions {
  */
 export async function startRuns(
   tracer: Tracer,
-  { entry, fresh, limits, onSlower }: RunsOptions,
+  { cwd, entry, fresh, limits, now = Date.now, onSlower }: RunsOptions,
 ): Promise<() => Promise<void>> {
-  const cwd = process.cwd();
-  const start = Date.now();
+  const start = now();
   const warn = (text: string) => console.warn(printable(text));
   const isKept = mayKeep(cwd);
-  const app = relative(cwd, resolve(entry));
+  const app = relative(cwd, resolve(cwd, entry));
   const folder = new RunFolder(cwd, app, warn);
   const history = new RunHistory(start);
   const files = isKept ? readFileStates(cwd) : Promise.resolve(new Map());
@@ -146,7 +148,8 @@ export async function startRuns(
   return async () => {
     unsubscribe();
     clearTimeout(timer);
-    await writer.close();
+    past.close();
+    await Promise.all([writer.close(), changed]);
   };
 }
 

@@ -136,6 +136,7 @@ function anyMetadata(random: SeededRandom): TraceMetadata {
     ...(random.chance(0.5) && { statusCode: random.pick([0, 200, 599, -1]) }),
     ...(random.chance(0.5) && { routePattern: anyText(random) }),
     ...(random.chance(0.2) && { droppedSpans: random.below(1e6) }),
+    ...(random.chance(0.2) && { run: random.below(1e6) }),
   };
 }
 
