@@ -18,6 +18,8 @@ export interface DevOptions {
   readonly exportFile: string | undefined;
   /** Whether to forget the traces of earlier runs. */
   readonly fresh: boolean;
+  /** With `trace`: whether pages get the panel. */
+  readonly panel: boolean;
   /** Whether to open the app in a browser. */
   readonly open: boolean;
   /** Whether to print the usage, and serve nothing. */
@@ -39,6 +41,7 @@ Options:
                        restart
   --to URL             with --trace: also show the traces in the viewer of the
                        process at this address, such as http://127.0.0.1:8000
+  --no-panel           with --trace: leave out the panel on pages
   --port PORT          port to listen on (default: 8000, or the next free one)
   --host HOST          address to listen on (default: 127.0.0.1)
   --open               open the app in a browser
@@ -80,6 +83,9 @@ export function parseArguments(args: readonly string[]): DevOptions {
   if (to !== undefined && !trace) {
     throw wrong("--to needs --trace: add --trace");
   }
+  if (values["no-panel"] && !trace) {
+    throw wrong("--no-panel needs --trace: add --trace");
+  }
   const receiver = to === undefined ? undefined : readAddress(to);
   if (receiver?.port === port && LOOPBACK.test(receiver?.hostname ?? "")) {
     throw wrong(
@@ -94,6 +100,7 @@ export function parseArguments(args: readonly string[]): DevOptions {
     to: receiver,
     exportFile,
     fresh,
+    panel: !values["no-panel"],
     open,
     help,
   };
@@ -113,6 +120,7 @@ const OPTIONS = {
   fresh: { type: "boolean" },
   export: { type: "string" },
   to: { type: "string" },
+  "no-panel": { type: "boolean" },
   port: { type: "string" },
   host: { type: "string" },
   open: { type: "boolean" },

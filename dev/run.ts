@@ -50,11 +50,12 @@ export async function runDev(options: DevOptions): Promise<void> {
 function mount(
   entry: Fetcher,
   name: string,
-  tracing: Pick<Tracing, "plugin" | "showErrors"> | undefined,
+  tracing: Pick<Tracing, "plugin" | "showErrors" | "panel"> | undefined,
 ): DevApp {
   const host = tracing === undefined
     ? createApp()
     : createApp({ trace: tracing.plugin }).use(tracing.showErrors);
+  if (tracing?.panel !== undefined) host.use(tracing.panel);
   host.use(async (request, { info }) =>
     checkResponse(
       await entry.fetch(request, info),

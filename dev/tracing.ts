@@ -25,6 +25,7 @@ import { captureConsole } from "./logs/capture_console.ts";
 import { logLines } from "./logs/log_lines.ts";
 import { addMCP } from "./mcp/mcp.ts";
 import { startRuns } from "./runs/runs.ts";
+import { startPanel } from "./panel/start.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -39,6 +40,8 @@ export interface Tracing {
   readonly plugin: Plugin;
   /** Shows unhandled errors to browsers. */
   readonly showErrors: Middleware;
+  /** Adds the panel to pages. Absent with `--no-panel`. */
+  readonly panel: Middleware | undefined;
   /** Called with the server's URL. The terminal then links to each trace. */
   onListen(url: string): void;
   /** Stops printing, writes the export file, and sends the last traces. */
@@ -51,7 +54,7 @@ export interface Tracing {
  * @throws {DevError} If the export file can't be written.
  */
 export async function startTracing(
-  { exportFile, to, entry, fresh }: DevOptions,
+  { exportFile, to, entry, fresh, panel: hasPanel }: DevOptions,
 ): Promise<Tracing> {
   // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
@@ -81,6 +84,7 @@ export async function startTracing(
     limits: LIMITS,
     onSlower: findings.add,
   });
+  const panel = hasPanel ? startPanel(tracer) : undefined;
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;
@@ -95,11 +99,13 @@ export async function startTracing(
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     showErrors: showErrors(tracer),
+    panel: panel?.middleware,
     async close() {
       logs.close();
       reporter.close();
       findings.close();
       for (const end of parts) end();
+      await panel?.close();
       await stop?.();
       await closeRuns();
       if (exportFile === undefined) return;

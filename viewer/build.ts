@@ -1,7 +1,8 @@
 /**
  * Builds the viewer into one file that loads nothing from elsewhere,
  * `viewer/dist/index.html`, and into a module that exports it as text,
- * `viewer/dist/page.ts`. The same sources give the same bytes.
+ * `viewer/dist/page.ts`. The panel of the dev command becomes such a module too.
+ * The same sources give the same bytes.
  *
  * `deno task build` writes the files. With `--check`, it exits with 1 if the
  * files are out of date.
@@ -14,7 +15,7 @@ import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 
 const here = import.meta.dirname!;
-const dist = join(here, "dist");
+const root = dirname(here);
 
 /** Bars of a waterfall, in a data URL: the page loads nothing. */
 const icon = encodeURIComponent(
@@ -67,13 +68,26 @@ async function hashSource(text: string): Promise<string> {
   return `sha256-${new Uint8Array(digest).toBase64()}`;
 }
 
-async function bundle(entry: string): Promise<string> {
+/** Returns the panel's script, with its style inside. */
+async function buildPanel(): Promise<string> {
+  const folder = "../dev/panel/page";
+  const style = await bundle(`${folder}/panel.css`);
+  return await bundle(`${folder}/main.ts`, {
+    PANEL_STYLE: JSON.stringify(style),
+  });
+}
+
+async function bundle(
+  entry: string,
+  define: Record<string, string> = {},
+): Promise<string> {
   const { outputFiles } = await esbuild.build({
     entryPoints: [join(here, entry)],
     absWorkingDir: here,
     bundle: true,
     write: false,
     minify: true,
+    define,
     format: "iife",
     target: ["es2023", "chrome123", "firefox121", "safari17.5"],
     charset: "utf8",
@@ -116,12 +130,12 @@ const npmPackages: esbuild.Plugin = {
 };
 
 /**
- * Returns a module that exports the page. Runtimes other than Deno can't import
- * a file as text.
+ * Returns a module that exports a text. Runtimes other than Deno can't import a
+ * file as text.
  */
-function toModule(page: string): string {
-  return `/** The viewer's page. Made by \`deno task build\`. */
-export const page: string = ${JSON.stringify(page)};
+function toModule(title: string, name: string, text: string): string {
+  return `/** ${title}. Made by \`deno task build\`. */
+export const ${name}: string = ${JSON.stringify(text)};
 `;
 }
 
@@ -131,19 +145,25 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`Unknown argument ${unknown}\nUsage: build.ts [--check]`);
     return 2;
   }
-  const page = await buildPage();
+  const [page, panel] = await Promise.all([buildPage(), buildPanel()]);
   await esbuild.stop();
-  const files = { "index.html": page, "page.ts": toModule(page) };
+  const files = {
+    "viewer/dist/index.html": page,
+    "viewer/dist/page.ts": toModule("The viewer's page", "page", page),
+    "dev/panel/dist/script.ts": toModule("The panel", "script", panel),
+  };
   for (const [name, text] of Object.entries(files)) {
-    const path = join(dist, name);
+    const path = join(root, name);
     if (!args.includes("--check")) await replaceFile(path, text);
     else if (await Deno.readTextFile(path).catch(() => "") !== text) {
-      console.error(`viewer/dist/${name} is stale: run \`deno task build\``);
+      console.error(`${name} is stale: run \`deno task build\``);
       return 1;
     }
   }
-  const kilobytes = (await gzipSize(page) / 1024).toFixed(1);
-  console.log(`viewer/dist/index.html: ${kilobytes} KB gzip`);
+  for (const [name, text] of Object.entries({ viewer: page, panel })) {
+    const kilobytes = (await gzipSize(text) / 1024).toFixed(1);
+    console.log(`${name}: ${kilobytes} KB gzip`);
+  }
   return 0;
 }
 

@@ -8,7 +8,16 @@ for (const args of [["--help"], ["-h"], ["main.ts", "--help"]]) {
     assertEquals([code, stderr], [0, ""]);
     assertMatch(stdout, /^Usage: dev ENTRY \[options\]\n/);
     for (
-      const flag of ["trace", "export", "to", "port", "host", "open", "help"]
+      const flag of [
+        "trace",
+        "export",
+        "to",
+        "no-panel",
+        "port",
+        "host",
+        "open",
+        "help",
+      ]
     ) assertMatch(stdout, new RegExp(`^  --${flag}\\b`, "m"));
   });
 }
@@ -55,6 +64,7 @@ for (
       ["a.ts", "--export", "a.html"],
       "--export needs --trace: add --trace",
     ],
+    [["a.ts", "--no-panel"], "--no-panel needs --trace: add --trace"],
     [
       ["a.ts", "--trace", "--export", "a.json"],
       '--export needs the name of an .html file, received "a.json"',

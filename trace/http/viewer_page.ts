@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import { page } from "../../viewer/dist/page.ts";
 import { insertTraceData } from "../export/html.ts";
 import { packTraces } from "../export/pack.ts";
@@ -21,10 +22,17 @@ const PACK_FROM = 32 * 1024;
  */
 const POLICY = /"Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!;
 
+/** Under the dev command, the panel frames the viewer in pages of its origin. */
+const isFramed = isDevCommand();
+
 /** The headers of the page. */
 export const headers: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `${POLICY}; frame-ancestors 'none'`,
+  "content-security-policy": `${POLICY}; frame-ancestors ${
+    isFramed ? "'self'" : "'none'"
+  }`,
+  // A page with this policy can only frame documents that have it too.
+  ...isFramed && { "cross-origin-embedder-policy": "require-corp" },
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",

@@ -1,0 +1,120 @@
+/**
+ * The panel's socket. The page sends the ids of its traces, and gets its state
+ * whenever that changes. The viewer's own stream would send all traces.
+ *
+ * @module
+ */
+
+import { errorResponse } from "../../core/error_response.ts";
+import {
+  createUpgrader,
+  type ServerWebSocket,
+} from "../../core/socket/websocket.ts";
+import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
+import type { Tracer } from "../../trace/types.ts";
+import { type FindingSource, stateOf } from "./state.ts";
+
+/** The time between a change and its message, in milliseconds. */
+const PAUSE = 150;
+/** Maximum traces of a page. Later requests take the place of earlier ones. */
+const MAX_TRACES = 100;
+/** Maximum characters of a page's message. */
+const MAX_MESSAGE = 8 * 1024;
+
+/** A page with a panel. */
+interface Watcher {
+  /** The ids of its traces. The document's is the first one. */
+  ids: readonly string[];
+  /** The last message. */
+  sent: string;
+}
+
+/** The socket of all panels. */
+export interface PanelSocket {
+  /** Answers the request for a socket. */
+  readonly route: ExtraRoute;
+  /** Closes all sockets. */
+  close(): Promise<void>;
+}
+
+/** Creates the panel's socket. */
+export function createPanelSocket(
+  tracer: Tracer,
+  findings: FindingSource | undefined,
+): PanelSocket {
+  const watchers = new Set<ServerWebSocket<Watcher>>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop = () => {};
+
+  function listen(): void {
+    const stops = [
+      tracer.subscribe(schedule, [
+        "trace:end",
+        "trace:discard",
+        "trace:update",
+      ]),
+      findings?.subscribe(schedule),
+    ];
+    stop = () => stops.forEach((each) => each?.());
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      watchers.forEach(update);
+    }, PAUSE);
+  }
+
+  function update(ws: ServerWebSocket<Watcher>): void {
+    const text = JSON.stringify(stateOf(tracer, ws.data.ids, findings));
+    if (text !== ws.data.sent) ws.send(ws.data.sent = text);
+  }
+
+  const upgrader = createUpgrader<Watcher>({
+    message(ws, message) {
+      const ids = typeof message === "string" ? readIds(message) : undefined;
+      if (ids === undefined) return ws.close(1008, "Send trace ids as JSON");
+      ws.data.ids = ids;
+      if (watchers.size === 0) listen();
+      watchers.add(ws);
+      update(ws);
+    },
+    close(ws) {
+      watchers.delete(ws);
+      if (watchers.size > 0) return;
+      stop();
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  });
+
+  return {
+    route: {
+      access: "read",
+      handle(request, info) {
+        const data: Watcher = { ids: [], sent: "" };
+        upgrader.upgrade(request, { data, info });
+        return upgrader.response(request) ?? errorResponse(
+          426,
+          "UPGRADE_REQUIRED",
+          "This address only takes WebSocket connections",
+          { upgrade: "websocket" },
+        );
+      },
+    },
+    close: () => upgrader.close(),
+  };
+}
+
+/** Reads a list of trace ids. `undefined` if the text is something else. */
+function readIds(text: string): readonly string[] | undefined {
+  if (text.length > MAX_MESSAGE) return undefined;
+  try {
+    const ids: unknown = JSON.parse(text);
+    const isList = Array.isArray(ids) && ids.length <= MAX_TRACES &&
+      ids.every((id) => typeof id === "string" && /^[\da-f]{32}$/.test(id));
+    return isList ? ids : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Finds the traces of the page's requests, and follows their state.
+ *
+ * @module
+ */
+
+import { isCached, linkOf } from "../../../trace/client/resources.ts";
+import type { PanelState } from "../state.ts";
+
+type ResourceTiming = Parameters<typeof linkOf>[0];
+
+const FIRST_RETRY = 500;
+const LAST_RETRY = 15_000;
+/** How long requests are collected, in milliseconds. */
+const PAUSE = 100;
+/** Maximum traces of requests, besides the document's. */
+const MAX_REQUESTS = 99;
+
+/**
+ * Follows the page's state until the page is left.
+ *
+ * @param onState Called with the state at each change, and with the last one
+ * when the connection is lost.
+ */
+export function connect(
+  onState: (state: PanelState | undefined, isLive: boolean) => void,
+): void {
+  let page: string | undefined;
+  const requests = new Set<string>();
+  let state: PanelState | undefined;
+  let socket: WebSocket | undefined;
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function open(): void {
+    if (socket !== undefined) return;
+    const origin = location.origin.replace("http", "ws");
+    const ws = socket = new WebSocket(`${origin}/__app/traces/panel`);
+    ws.onopen = send;
+    ws.onmessage = ({ data }) => {
+      failures = 0;
+      const next: PanelState = JSON.parse(data);
+      // A server that was restarted doesn't know the page.
+      if (next.traceId !== undefined || next.requests > 0) state = next;
+      onState(state, true);
+    };
+    ws.onclose = () => {
+      if (socket !== ws) return;
+      socket = undefined;
+      onState(state, false);
+      const wait = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
+      setTimeout(open, wait);
+    };
+  }
+
+  function send(): void {
+    timer = undefined;
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    const ids = [...requests].slice(-MAX_REQUESTS);
+    socket.send(JSON.stringify(page === undefined ? ids : [page, ...ids]));
+  }
+
+  function note(entries: PerformanceEntryList): void {
+    for (const entry of entries as unknown as ResourceTiming[]) {
+      const id = linkOf(entry)?.slice(3, 35);
+      if (id === undefined) continue;
+      // The trace of a document from the cache still says how it was made.
+      if (entry.entryType === "navigation") page = id;
+      else if (!isCached(entry)) requests.add(id);
+      timer ??= setTimeout(send, PAUSE);
+    }
+  }
+
+  note(performance.getEntriesByType("navigation"));
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  for (const type of ["navigation", "resource"]) {
+    observer.observe({ type, buffered: true });
+  }
+  // Browsers don't keep a page with an open socket.
+  addEventListener("pagehide", () => {
+    const last = socket;
+    socket = undefined;
+    last?.close();
+  });
+  addEventListener("pageshow", open);
+  open();
+}

@@ -1,0 +1,208 @@
+/**
+ * The panel's element.
+ *
+ * @module
+ */
+
+import {
+  formatCount,
+  formatDuration,
+  formatPlural,
+} from "../../../viewer/model/format.ts";
+import type { PanelFinding, PanelState } from "../state.ts";
+import { followDrag, moveByKey } from "./moving.ts";
+import { readPlace, storePlace, viewerTheme } from "./memory.ts";
+
+/** The text of `panel.css`. */
+declare const PANEL_STYLE: string;
+
+const VIEWER = "/__app/traces";
+
+/** The panel. It shows a badge, and below it the viewer in a frame. */
+export class TracePanel extends HTMLElement {
+  readonly #framesViewer: boolean;
+  readonly #place = readPlace();
+  readonly #aside = create("aside", { ariaLabel: "Traces of this page" });
+  readonly #badge = create("button", {
+    className: "badge",
+    type: "button",
+    title: "Open the trace of this page. Drag it, or move it with arrow keys.",
+  });
+  readonly #content = create("div", {
+    className: "content",
+    id: "content",
+    hidden: true,
+  });
+  readonly #link = create("a", { target: "_blank" }, "Open in a tab");
+  readonly #list = create("ul", { tabIndex: 0, ariaLabel: "Findings" });
+  #frame: HTMLElement | undefined;
+  #traceId: string | undefined;
+  #shown = "";
+
+  /**
+   * Creates the panel.
+   *
+   * @param framesViewer Whether the page's policy allows frames of its origin.
+   */
+  constructor(framesViewer: boolean) {
+    super();
+    this.#framesViewer = framesViewer;
+    const theme = viewerTheme();
+    if (theme !== undefined) this.dataset.theme = theme;
+    const style = new CSSStyleSheet();
+    style.replaceSync(PANEL_STYLE);
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [style];
+    const badge = this.#badge;
+    badge.setAttribute("aria-controls", "content");
+    const title = create("h2", {}, "Findings");
+    this.#content.append(create("header", {}, title, this.#link), this.#list);
+    this.#aside.append(badge, this.#content);
+    root.append(this.#aside);
+    this.update(undefined, true);
+    this.#apply();
+    this.#listen(root);
+  }
+
+  /** Shows a state of the page. */
+  update(state: PanelState | undefined, isLive: boolean): void {
+    const shown = JSON.stringify([state, isLive]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    // New elements at a new place don't count as a layout shift.
+    this.#badge.replaceChildren(
+      ...figuresOf(state, isLive).flatMap((figure) => [figure, " "]),
+    );
+    const findings = state?.findings ?? [];
+    this.#list.replaceChildren(
+      ...findings.length === 0
+        ? [create("li", { className: "muted" }, "None on this page")]
+        : findings.map((finding) => this.#item(finding)),
+    );
+    if (state?.traceId === undefined || state.traceId === this.#traceId) return;
+    this.#traceId = state.traceId;
+    this.#link.href = addressOf(state.traceId);
+    this.#show(addressOf(state.traceId));
+  }
+
+  #item({ message, location, traceId, spanIds }: PanelFinding): HTMLElement {
+    const button = create("button", { type: "button" }, message);
+    if (location !== undefined) {
+      button.append(" ", create("code", {}, location));
+    }
+    button.onclick = () => this.#show(addressOf(traceId, spanIds[0]));
+    return create("li", {}, button);
+  }
+
+  #listen(root: ShadowRoot): void {
+    const toggle = () => {
+      this.#place.isOpen = !this.#place.isOpen;
+      this.#change();
+    };
+    this.#badge.onclick = toggle;
+    followDrag(this.#badge, (x, y) => {
+      Object.assign(this.#place, { x, y });
+      this.#change();
+    });
+    this.#badge.onkeydown = (event) => {
+      if (!moveByKey(event, this.#place)) return;
+      event.preventDefault();
+      this.#change();
+    };
+    root.addEventListener("keydown", (event) => {
+      if ((event as KeyboardEvent).key !== "Escape" || !this.#place.isOpen) {
+        return;
+      }
+      toggle();
+      this.#badge.focus();
+    });
+    // The page's own shortcuts and menus don't mean the panel.
+    for (const type of ["keydown", "keyup", "keypress", "click"]) {
+      this.addEventListener(type, (event) => event.stopPropagation());
+    }
+  }
+
+  #change(): void {
+    storePlace(this.#place);
+    this.#apply();
+  }
+
+  /** Applies the place, and whether the panel is open. */
+  #apply(): void {
+    const { x, y, isOpen } = this.#place;
+    Object.assign(this.#aside.dataset, { x, y });
+    this.#badge.ariaExpanded = String(isOpen);
+    this.#content.hidden = !isOpen;
+    if (isOpen) {
+      this.#show(addressOf(this.#traceId));
+    } else {
+      this.#frame?.remove();
+      this.#frame = undefined;
+    }
+  }
+
+  /** Shows an address of the viewer, if the panel is open. */
+  #show(address: string): void {
+    if (!this.#place.isOpen) return;
+    this.#link.href = address;
+    if (!this.#framesViewer) {
+      if (this.#frame !== undefined) return;
+      const reason =
+        "This page's Content-Security-Policy allows no frames. Open the trace in a tab.";
+      this.#frame = create("p", { className: "no-frame" }, reason);
+    } else if (this.#frame instanceof HTMLIFrameElement) {
+      // Doesn't add a step to the page's history.
+      this.#frame.contentWindow!.location.replace(address);
+      return;
+    } else {
+      this.#frame = create("iframe", { title: "Trace viewer", src: address });
+    }
+    this.#content.append(this.#frame);
+  }
+}
+
+function addressOf(traceId: string | undefined, spanId?: string): string {
+  if (traceId === undefined) return VIEWER;
+  const span = spanId === undefined ? "" : `&span=${spanId}`;
+  return `${VIEWER}#trace=${traceId}${span}`;
+}
+
+function figuresOf(
+  state: PanelState | undefined,
+  isLive: boolean,
+): HTMLElement[] {
+  if (state === undefined) {
+    return [figure("muted", isLive ? "Trace" : "No server")];
+  }
+  const { duration, requests, queries, errors, findings } = state;
+  const { cacheHits, cacheLookups } = state;
+  const figures = [
+    figure(isLive ? "" : "old", formatDuration(duration)),
+    figure("", queries === 1 ? "1 query" : `${formatCount(queries)} queries`),
+  ];
+  if (requests > 1) figures.push(figure("", formatPlural(requests, "request")));
+  if (cacheLookups > 0) {
+    figures.push(figure("", `cache ${cacheHits}/${cacheLookups}`));
+  }
+  if (errors > 0) figures.push(figure("error", formatPlural(errors, "error")));
+  if (findings.length > 0) {
+    figures.push(figure("finding", formatPlural(findings.length, "finding")));
+  }
+  if (!isLive) figures.push(figure("muted", "no server"));
+  return figures;
+}
+
+function figure(className: string, text: string): HTMLElement {
+  return create("span", { className }, text);
+}
+
+/** Creates an element with properties and content. */
+function create<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...content: (string | Node)[]
+): HTMLElementTagNameMap[Name] {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...content);
+  return element;
+}

@@ -1,0 +1,69 @@
+/**
+ * Moves the panel from corner to corner.
+ *
+ * @module
+ */
+
+import type { Place } from "./memory.ts";
+
+/** A shorter way of the pointer is a click, in CSS pixels. */
+const MIN_DRAG = 6;
+
+/**
+ * Lets the user drag an element. It snaps to the nearest corner.
+ *
+ * @param onDrop Called with the sides of that corner.
+ */
+export function followDrag(
+  element: HTMLElement,
+  onDrop: (x: Place["x"], y: Place["y"]) => void,
+): void {
+  let start: PointerEvent | undefined;
+  let isDragged = false;
+  const end = () => {
+    start = undefined;
+    element.style.translate = "";
+  };
+  element.onpointerdown = (event) => {
+    isDragged = false;
+    if (event.button === 0) start = event;
+  };
+  element.onpointermove = (event) => {
+    if (start === undefined) return;
+    const x = event.clientX - start.clientX;
+    const y = event.clientY - start.clientY;
+    if (!isDragged && Math.hypot(x, y) < MIN_DRAG) return;
+    isDragged = true;
+    element.setPointerCapture(event.pointerId);
+    element.style.translate = `${x}px ${y}px`;
+  };
+  element.onpointerup = ({ clientX, clientY }) => {
+    if (isDragged) {
+      onDrop(
+        clientX < innerWidth / 2 ? "left" : "right",
+        clientY < innerHeight / 2 ? "top" : "bottom",
+      );
+    }
+    end();
+  };
+  element.onpointercancel = end;
+  // The end of a drag isn't a click.
+  element.addEventListener("click", (event) => {
+    if (isDragged) event.stopImmediatePropagation();
+    isDragged = false;
+  }, { capture: true });
+}
+
+/** Moves a place by an arrow key. Returns whether the key is one. */
+export function moveByKey(
+  { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
+  place: Place,
+): boolean {
+  if (altKey || ctrlKey || metaKey || shiftKey) return false;
+  if (key === "ArrowLeft") place.x = "left";
+  else if (key === "ArrowRight") place.x = "right";
+  else if (key === "ArrowUp") place.y = "top";
+  else if (key === "ArrowDown") place.y = "bottom";
+  else return false;
+  return true;
+}

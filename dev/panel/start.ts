@@ -1,0 +1,46 @@
+/**
+ * The developer-tools panel: a badge on each page, which opens the viewer with
+ * the page's trace.
+ *
+ * @module
+ */
+
+import type { Middleware } from "../../core/middleware.ts";
+import { addRoute } from "../../trace/http/extra_routes.ts";
+import type { Tracer } from "../../trace/types.ts";
+import { script } from "./dist/script.ts";
+import { createInjection } from "./inject.ts";
+import { createPanelSocket } from "./live.ts";
+import type { FindingSource } from "./state.ts";
+
+/** The panel of a dev command. */
+export interface Panel {
+  /** Adds the panel to pages. */
+  readonly middleware: Middleware;
+  /** Closes the sockets of all panels. */
+  close(): Promise<void>;
+}
+
+const HEADERS = {
+  "content-type": "text/javascript; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+
+/**
+ * Adds the panel's script and socket to the routes of a tracer.
+ *
+ * @param findings What the panel lists below its figures.
+ */
+export function startPanel(tracer: Tracer, findings?: FindingSource): Panel {
+  const socket = createPanelSocket(tracer, findings);
+  addRoute(tracer, "/panel", socket.route);
+  addRoute(tracer, "/panel.js", {
+    access: "read",
+    handle: () => new Response(script, { headers: HEADERS }),
+  });
+  return {
+    middleware: createInjection((message) => console.warn(message)),
+    close: socket.close,
+  };
+}
