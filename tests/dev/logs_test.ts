@@ -16,7 +16,7 @@ import { addressOf, makeFolder, startDev } from "./dev_command.ts";
 const TRACE = new URL("trace/mod.ts", ROOT).href;
 
 const ENTRY = `
-  import { createTracer, traceMiddleware, withSpan } from "${TRACE}";
+  import { createTracer, getActiveSpan, traceMiddleware, withSpan } from "${TRACE}";
   import { createApp } from "${new URL("app/mod.ts", ROOT)}";
 
   const original = console.log;
@@ -70,7 +70,12 @@ const ENTRY = `
   });
   get("/release", () => {
     release.resolve();
-    setTimeout(() => console.log("after the response"), 0);
+    const span = getActiveSpan();
+    const timer = setInterval(() => {
+      if (span.isOpen) return;
+      clearInterval(timer);
+      console.log("after the response");
+    }, 5);
   });
   get("/exit", () => {
     console.log("last words");
