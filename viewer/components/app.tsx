@@ -1,3 +1,4 @@
+import { createElement } from "preact";
 import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
 import { dismiss, notices } from "../state/notices.ts";
@@ -8,6 +9,7 @@ import { sizeStyle } from "../state/sizes.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
 import { classes, Tool } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
+import { FoundTable } from "./found_table.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
 import { RouteTable, TraceList } from "./lists.tsx";
@@ -15,6 +17,12 @@ import { Splitter } from "./splitter.tsx";
 import { RoutePane } from "./route_pane.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TracePane } from "./trace_pane.tsx";
+
+const LISTS = {
+  traces: TraceList,
+  routes: RouteTable,
+  findings: FoundTable,
+};
 
 /** The page. */
 export function App() {
@@ -38,7 +46,7 @@ export function App() {
             <FilterBar />
             <main class="panes">
               <section class="list-pane" aria-label="List">
-                {listTab.value === "routes" ? <RouteTable /> : <TraceList />}
+                {createElement(LISTS[listTab.value], null)}
               </section>
               {open && <Splitter pane="list" />}
               {route ? <RoutePane /> : open && <TracePane />}

@@ -3,9 +3,11 @@ import type { Layer } from "../../trace/types.ts";
 import { countFilters } from "../model/filters.ts";
 import { LAYER_ORDER } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
+import { found, isLooking } from "../state/found.ts";
 import {
   clearFilters,
   filters,
+  type ListTab,
   listTab,
   queryText,
   setFilters,
@@ -25,6 +27,9 @@ export function FilterBar() {
       <div class="tabs" role="tablist" aria-label="List">
         <Tab id="traces" label="Traces" />
         <Tab id="routes" label="Routes" />
+        {isLooking.value && (
+          <Tab id="findings" label={`Findings (${found.value.length})`} />
+        )}
       </div>
       <Chip
         class="filter-toggle"
@@ -42,7 +47,7 @@ export function FilterBar() {
   );
 }
 
-function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
+function Tab({ id, label }: { id: ListTab; label: string }) {
   return (
     <Chip
       class="tab"

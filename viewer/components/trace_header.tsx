@@ -15,6 +15,7 @@ import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
+import { foundInTrace, openFound } from "../state/found.ts";
 import * as listing from "../state/listing.ts";
 import * as rows from "../state/rows.ts";
 import * as opened from "../state/opened.ts";
@@ -207,6 +208,16 @@ function Findings() {
           onClick={() => rows.highlighted.value = ""}
         />
       )}
+      {foundInTrace.value.map((item) => (
+        <Chip
+          class="finding match"
+          key={item.key}
+          title={`${item.rule} ${item.location}`}
+          onClick={() => openFound(item)}
+        >
+          <span class="clip">{cutText(item.message, 200)}</span>
+        </Chip>
+      ))}
       {repeats.map((work) => (
         <Chip
           class="finding"

@@ -9,7 +9,8 @@ import { clamp } from "../model/numbers.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
-import { listTab, queryText } from "./listing.ts";
+import { isLooking } from "./found.ts";
+import { LIST_TABS, listTab, queryText } from "./listing.ts";
 import {
   grouped,
   openedTrace,
@@ -55,7 +56,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
   ],
   List: [
     [["p"], "Pause or resume the live tail", togglePaused],
-    [["r"], "Traces or routes", toggleTab],
+    [["r"], "Traces, routes or findings", toggleTab],
     [["x"], "Mark, then compare with another", compare],
   ],
   Trace: [
@@ -89,7 +90,8 @@ function toggle(option: Signal<boolean>): void {
 }
 
 function toggleTab(): void {
-  listTab.value = listTab.value === "routes" ? "traces" : "routes";
+  const tabs = LIST_TABS.filter((tab) => tab !== "findings" || isLooking.value);
+  listTab.value = tabs[(tabs.indexOf(listTab.value) + 1) % tabs.length]!;
   focusDrawn("list");
 }
 

@@ -41,8 +41,11 @@ import {
 } from "./traces.ts";
 import { keepInUrl } from "./url_keys.ts";
 
-/** The tabs of the list. */
-export type ListTab = "traces" | "routes";
+/** The tabs of the list. The last one needs a dev command. */
+export const LIST_TABS = ["traces", "routes", "findings"] as const;
+
+/** A tab of the list. */
+export type ListTab = typeof LIST_TABS[number];
 
 /** The open tab of the list. */
 export const listTab = signal<ListTab>("traces");

@@ -13,6 +13,7 @@ import { overlaps } from "../model/visible.ts";
 import type { Work } from "../model/work.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
+import { found, openFound } from "./found.ts";
 import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   collapsed,
@@ -204,16 +205,24 @@ export function moveInList(by: number): void {
 
 /** Opens the trace or route at the cursor of the list. */
 export function openAtCursor(): void {
+  const tab = listTab.value;
+  const key = cursorKey.value;
+  if (tab === "findings") {
+    const item = found.value.find((item) => item.key === key);
+    if (item !== undefined) openFound(item);
+    return;
+  }
   const list = cursorList();
-  const isRoute = listTab.value === "routes";
-  const item = list.find(({ key }) => key === cursorKey.value) ??
+  const isRoute = tab === "routes";
+  const item = list.find((item) => item.key === key) ??
     (isRoute ? undefined : list[0]);
   if (item !== undefined) (isRoute ? openRoute : openTrace)(item.key);
 }
 
 /** The items that the cursor moves through. */
 function cursorList(): readonly { readonly key: string }[] {
-  return listTab.value === "routes" ? routes.value : listed.value;
+  const lists = { traces: listed, routes, findings: found };
+  return lists[listTab.value].value;
 }
 
 /** Shows the traces of one route. */

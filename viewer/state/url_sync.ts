@@ -15,7 +15,7 @@ import {
   parseUrlState,
   TRACE_VIEWS,
 } from "../model/url_state.ts";
-import { listTab } from "./listing.ts";
+import { LIST_TABS, listTab } from "./listing.ts";
 import { connection, fetchTrace } from "./live.ts";
 import * as opened from "./opened.ts";
 import * as selection from "./selection.ts";
@@ -64,7 +64,7 @@ keepInUrl({
   read() {
     const trace = opened.wantedTrace.value;
     if (trace === "") {
-      return { view: listTab.value === "routes" ? "routes" : "" };
+      return { view: listTab.value === "traces" ? "" : listTab.value };
     }
     const row = selection.selectedRow.value;
     const view = selection.view.value;
@@ -79,7 +79,7 @@ keepInUrl({
   apply({ trace, span, view, compare, zoom }) {
     if (trace === "") {
       selection.closeTrace();
-      listTab.value = view === "routes" ? "routes" : "traces";
+      listTab.value = choiceOf(LIST_TABS, view);
       return;
     }
     selection.openTrace(keyOf(trace));

@@ -1,0 +1,59 @@
+import { formatCount } from "../model/format.ts";
+import type { Found } from "../model/found.ts";
+import { cutText } from "../model/text.ts";
+import { found, openFound } from "../state/found.ts";
+import { wantedTrace } from "../state/opened.ts";
+import { cursorKey } from "../state/selection.ts";
+import { clockText, momentText } from "../state/settings.ts";
+import { classes } from "./controls.tsx";
+import { column, Grid } from "./grid.tsx";
+
+/** Returns a column with a text of the findings. */
+function text(name: "rule" | "message" | "location" | "route", label: string) {
+  return column<Found>(name, label, (item) => cutText(item[name]!, 300), {
+    title: (item) => cutText(item[name]!, 500),
+  });
+}
+
+const COLUMNS = [
+  column<Found>("time", "Last", ({ time }) => clockText(time), {
+    title: ({ time }) => momentText(time),
+  }),
+  text("rule", "Rule"),
+  text("message", "Cause"),
+  text("location", "Line"),
+  text("route", "Route"),
+  column<Found>("count", "Traces", ({ count }) => formatCount(count)),
+];
+
+/** What the dev command has found. A click shows the evidence. */
+export function FoundTable() {
+  const list = found.value;
+  const cursor = cursorKey.value;
+  const open = wantedTrace.value;
+  return (
+    <Grid
+      id="found-table"
+      label="Findings"
+      place="list"
+      items={list}
+      columns={COLUMNS}
+      rowHeight={28}
+      active={list.findIndex(({ key }) => key === cursor)}
+      idOf={({ key }) => key}
+      row={({ key, traceId }) => ({
+        class: classes(
+          "row",
+          key === cursor && "cursor",
+          traceId === open && "selected",
+        ),
+      })}
+      reveal={[cursor]}
+      onPick={openFound}
+    >
+      {list.length === 0 && (
+        <p class="no-rows">Nothing found. The rules look at each new trace.</p>
+      )}
+    </Grid>
+  );
+}

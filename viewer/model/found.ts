@@ -1,0 +1,18 @@
+import type { Finding } from "../../trace/finding.ts";
+
+/** A finding in the list. */
+export interface Found extends Finding {
+  /** The key, which is unique in the list. */
+  readonly key: string;
+}
+
+/** Reads the server's list of findings. Anything else is an empty list. */
+export function readFound(answer: unknown): Found[] {
+  const { findings } = Object(answer);
+  return (Array.isArray(findings) ? findings : []).map((item: Finding) => {
+    const { rule, message, location = "", route = "", ...rest } = item;
+    const { traceId, spanIds: [span] } = rest;
+    const key = `${rule} ${traceId} ${span} ${message}`;
+    return { ...rest, rule, message, location, route, key };
+  });
+}
