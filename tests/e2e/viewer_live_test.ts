@@ -3,6 +3,10 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
+import type { Finding } from "../../trace/finding.ts";
+import { createFindings } from "../../dev/findings/findings.ts";
+import { serveFindings } from "../../dev/findings/route.ts";
+import { assertAccessible, loadAxe } from "./accessibility.ts";
 import { shareBrowser } from "./browser.ts";
 import { traceWith } from "./client_page.ts";
 import { findFixedPort } from "./fixed_port.ts";
@@ -127,3 +131,60 @@ Deno.test(
     }
   },
 );
+
+Deno.test("The viewer lists causes as the dev command finds them, and opens their evidence", async () => {
+  const tracer = createTracer();
+  const findings = createFindings(tracer);
+  serveFindings(tracer, findings);
+  await using atlas = startAtlas({ tracer });
+  await using view = await openViewer(browser, atlas.viewer);
+  const { page } = view;
+  await waitForText(page, "#connection", "Live");
+  const addQueries = (count: number) =>
+    tracer.withSpan("import", "custom", (root) => {
+      for (let i = 0; i < count; i++) {
+        root.child("db.query", "database", {
+          "db.query.text": `SELECT name FROM post WHERE id = ${i}`,
+          "code.file.path": `${Deno.cwd()}/posts.ts`,
+          "code.line.number": 41,
+        }).end();
+      }
+    });
+  addQueries(4);
+  await waitForCount(page, "1 trace");
+  await page.getByRole("tab", { name: "Findings (0)" }).click();
+  await waitForText(page, "#found-table", "Nothing found");
+  addQueries(12);
+  await page.getByRole("tab", { name: "Findings (1)" }).waitFor();
+  const row = page.locator("#found-table [data-row]");
+  assertEquals(
+    await row.locator(":not(.time)[role=gridcell]").allInnerTexts(),
+    [
+      "repeated-query",
+      "12 × SELECT … FROM post WHERE id = ?",
+      "posts.ts:41",
+      "import",
+      "1",
+    ],
+  );
+  await loadAxe(page);
+  await assertAccessible(page);
+
+  const [{ traceId, spanIds }] = findings.list() as [Finding];
+  await row.click();
+  await waitForAddress(
+    page,
+    ({ trace, span }) => trace === traceId && span === spanIds[0],
+  );
+  await waitForText(page, "#details header", "db.query");
+  await waitForText(page, ".trace-header .finding", "12 × SELECT … FROM post");
+  // Without a pointer, too.
+  await page.goBack();
+  await page.locator("#details").waitFor({ state: "detached" });
+  await page.locator("#found-table").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await waitForText(page, "#details header", "db.query");
+  await assertQuiet(view);
+  findings.close();
+});
