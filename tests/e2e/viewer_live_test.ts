@@ -177,7 +177,7 @@ Deno.test("The viewer lists causes as the dev command finds them, and opens thei
     ({ trace, span }) => trace === traceId && span === spanIds[0],
   );
   await waitForText(page, "#details header", "db.query");
-  await waitForText(page, ".trace-header .finding", "12 × SELECT … FROM post");
+  await waitForText(page, ".trace-header .finding", "posts.ts:41");
   // Without a pointer, too.
   await page.goBack();
   await page.locator("#details").waitFor({ state: "detached" });

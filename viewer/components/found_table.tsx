@@ -8,10 +8,10 @@ import { clockText, momentText } from "../state/settings.ts";
 import { classes } from "./controls.tsx";
 import { column, Grid } from "./grid.tsx";
 
-/** Returns a column with a text of the findings. */
-function text(name: "rule" | "message" | "location" | "route", label: string) {
-  return column<Found>(name, label, (item) => cutText(item[name]!, 300), {
-    title: (item) => cutText(item[name]!, 500),
+/** Returns a column with a text. Its class cuts what doesn't fit. */
+function text(name: string, label: string, textOf: (item: Found) => string) {
+  return column<Found>(name, label, (item) => cutText(textOf(item), 300), {
+    title: (item) => cutText(textOf(item), 500),
   });
 }
 
@@ -19,10 +19,10 @@ const COLUMNS = [
   column<Found>("time", "Last", ({ time }) => clockText(time), {
     title: ({ time }) => momentText(time),
   }),
-  text("rule", "Rule"),
-  text("message", "Cause"),
-  text("location", "Line"),
-  text("route", "Route"),
+  text("kind", "Rule", ({ rule }) => rule),
+  text("name", "Cause", ({ message }) => message),
+  text("path", "Line", ({ location }) => location),
+  text("route", "Route", ({ route }) => route),
   column<Found>("count", "Traces", ({ count }) => formatCount(count)),
 ];
 

@@ -189,6 +189,8 @@ function Findings() {
   const picked = rows.highlightedWork.value;
   const repeats = useLater(() => rows.repeated.value, [opened.tree.value]) ??
     [];
+  const causes = foundInTrace.value;
+  const isNamed = causes.some(({ rule }) => rule.startsWith("repeated"));
   return (
     <div class="findings">
       {errors > 0 && (
@@ -208,17 +210,18 @@ function Findings() {
           onClick={() => rows.highlighted.value = ""}
         />
       )}
-      {foundInTrace.value.map((item) => (
+      {causes.map((item) => (
         <Chip
           class="finding match"
           key={item.key}
-          title={`${item.rule} ${item.location}`}
+          title={item.rule}
           onClick={() => openFound(item)}
         >
           <span class="clip">{cutText(item.message, 200)}</span>
+          {` ${cutText(item.location, 100)}`}
         </Chip>
       ))}
-      {repeats.map((work) => (
+      {!isNamed && repeats.map((work) => (
         <Chip
           class="finding"
           key={work.id}

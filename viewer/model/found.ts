@@ -1,7 +1,7 @@
 import type { Finding } from "../../trace/finding.ts";
 
 /** A finding in the list. */
-export interface Found extends Finding {
+export interface Found extends Required<Finding> {
   /** The key, which is unique in the list. */
   readonly key: string;
 }
