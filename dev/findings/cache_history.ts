@@ -107,8 +107,8 @@ function addMiss(
   span: SpanData,
   key: string,
 ): void {
+  if (isExpectedMiss(span, unit)) return;
   const reason = attributeText(span, "app.reason");
-  if (reason !== undefined && isExplained(reason, unit)) return;
   const last = known.misses.get(key);
   const isOverlapping = last !== undefined && span.startTime < last.end;
   if (isOverlapping) return;
@@ -129,7 +129,8 @@ const EXPECTED =
   /: it expired|waited for|Age is 0|validate is 0|while it was computed|a later call/;
 
 /** Whether the reason of a miss isn't a mistake. */
-function isExplained(reason: string, { root }: Unit): boolean {
+export function isExpectedMiss(span: SpanData, { root }: Unit): boolean {
+  const reason = attributeText(span, "app.reason") ?? "";
   if (EXPECTED.test(reason)) return true;
   if (!reason.includes(" invalidated")) return false;
   // A request that only reads must not invalidate what it reads.
@@ -162,7 +163,7 @@ function describe(
   const { size = 0 } = keys.get(urlOf(unit) ?? "") ?? {};
   const least = isSignedIn(unit) ? MIN_USERS : MIN_LOOKUPS;
   return size >= least
-    ? `${size} look-ups for one URL with different keys, such as ${key}`
+    ? `${size} look-ups with different keys for one URL, such as ${key}`
     : undefined;
 }
 

@@ -16,7 +16,7 @@ const MAX_CAUSES = 200;
 /** Maximum traces whose findings are known. */
 const MAX_TRACES = 1_000;
 /** Maximum spans of a finding. */
-const MAX_SPANS = 100;
+const MAX_SPANS = 50;
 /** Requests of a route without a cause after which it is gone. */
 const GONE_AFTER = 10;
 

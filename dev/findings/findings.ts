@@ -9,6 +9,7 @@
  * @module
  */
 
+import { printableError } from "../../core/redact/printable.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
@@ -68,11 +69,21 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
 
   function schedule(pause: number): void {
     // Timers would keep the scope of the request.
-    timer ??= runOutside(() => setTimeout(look, pause));
+    timer ??= runOutside(() => setTimeout(lookSafely, pause));
+  }
+
+  function lookSafely(): void {
+    timer = undefined;
+    try {
+      look();
+    } catch (error) {
+      // Otherwise it would end the process of the app.
+      console.error("Cannot look for causes:", printableError(error));
+    }
+    if (waiting.size > 0) schedule(PAUSE);
   }
 
   function look(): void {
-    timer = undefined;
     const traces = new Map<string, TraceData>();
     for (const id of [...waiting].slice(0, BATCH)) {
       waiting.delete(id);
@@ -91,7 +102,6 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
       const evidence = evidenceIn(trace, units, history);
       causes.add(trace, evidence, new Set(added.map(({ route }) => route)));
     }
-    if (waiting.size > 0) schedule(PAUSE);
   }
 
   return {

@@ -21,7 +21,6 @@ import type { Unit } from "./units.ts";
 const RULES: readonly Rule[] = [
   exception,
   repeatedQuery,
-  repeatedLookup,
   slowQuery,
   largeResult,
   idleCache,
@@ -35,6 +34,10 @@ export function evidenceIn(
 ): Evidence[] {
   const ofUnits = units.flatMap((unit) => {
     const found = RULES.flatMap((rule) => rule(unit, history));
+    const known = new Set(found.flatMap(({ spans }) => spans));
+    for (const item of repeatedLookup(unit, history)) {
+      if (!known.has(item.spans[0]!)) found.push(item);
+    }
     // The cause says more than the time that it takes.
     return found.length > 0 ? found : slowRequest(unit, history);
   });

@@ -60,6 +60,8 @@ async function readTrace(id: string): Promise<void> {
 
 /** Opens the trace of a finding at its first span. */
 export function openFound({ traceId, spanIds }: Found): void {
+  // A rejection outside of a request has no trace.
+  if (traceId === "") return;
   location.hash = formatUrlState({
     ...readParts(),
     trace: traceId,

@@ -6,7 +6,7 @@ export const idleCache: Rule = (unit, { idleCachesOf }) =>
   idleCachesOf(unit).map(({ name, lookups, spans }): Evidence => ({
     rule: "idle-cache",
     shape: name,
-    message: messageText(`${lookups}, and none found a value`),
+    message: messageText(`no hit in ${lookups}`),
     route: unit.route,
     spans,
   }));

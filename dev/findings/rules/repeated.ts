@@ -13,6 +13,7 @@ import { MIN_REPEATS } from "../../../trace/export/trace_facts.ts";
 import { statementShape } from "../../../trace/export/statement_shape.ts";
 import { workKey } from "../../../trace/export/work_key.ts";
 import type { SpanData } from "../../../trace/types.ts";
+import { isExpectedMiss } from "../cache_history.ts";
 import { largestBurst, sequenceOf } from "../bursts.ts";
 import { shortLocation } from "../../locations/short_location.ts";
 import type { Evidence, Rule } from "../rule.ts";
@@ -47,9 +48,11 @@ function isRepeatable(span: SpanData): boolean {
 }
 
 /** Finds cache keys that are computed again and again in one request. */
-export const repeatedLookup: Rule = ({ route, spans }) => {
+export const repeatedLookup: Rule = (unit) => {
+  const { route, spans } = unit;
   const misses = spans.filter((span) =>
-    attributeText(span, "app.cache.result") === "miss"
+    attributeText(span, "app.cache.result") === "miss" &&
+    !isExpectedMiss(span, unit)
   );
   const groups = Map.groupBy(misses, (span) => workKey(span, undefined)!);
   return [...groups].flatMap(([shape, group]): Evidence[] => {

@@ -1,0 +1,160 @@
+/** Atlas with four planted mistakes, under the dev command. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import type { Finding } from "../../trace/finding.ts";
+import { ROOT } from "../helpers.ts";
+import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+
+/** The lines of the mistakes are part of the test. */
+const PLANTED = `\
+import { createCache } from "@quartet/kit/data";
+import { createApp } from "@quartet/kit/app";
+import { createAtlas } from "${new URL("examples/atlas/atlas.ts", ROOT)}";
+import { openDatabase } from "${new URL("examples/atlas/database.ts", ROOT)}";
+
+const atlas = createAtlas({ database: ":memory:" });
+const database = openDatabase(":memory:");
+const cache = createCache();
+const all = (text: string, ...values: string[]) =>
+  database.prepare(text).all(...values) as { neighbour: string }[];
+
+function neighbours(code: string) {
+  const found = all("SELECT neighbour FROM border WHERE code = ?", code);
+  return found.map(({ neighbour }) =>
+    database.prepare("SELECT name, flag FROM country WHERE code = ?").get(
+      neighbour,
+    )
+  );
+}
+
+const count = (key: string) =>
+  cache.cached(key, () => all("SELECT code FROM country").length, {
+    maxAge: 60,
+  });
+
+const SLOW =
+  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT max(i) FROM n";
+
+const planted = createApp({
+  routes: [
+    { path: "/countries/:code", loader: ({ params }) => neighbours(params["code"]!) },
+    { path: "/count", loader: () => count("count:" + Math.random()) },
+    {
+      path: "/largest",
+      loader: () => database.prepare(SLOW).all(),
+    },
+    {
+      path: "/capital",
+      loader: () => {
+        throw new TypeError("Cannot read capital, token=abcdefgh1234");
+      },
+    },
+    {
+      path: "/audit",
+      loader() {
+        const log = async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          throw new Error("The audit log is full");
+        };
+        log();
+        return "done";
+      },
+    },
+  ],
+});
+
+// The process would end otherwise.
+addEventListener("unhandledrejection", (event) => event.preventDefault());
+
+export default {
+  fetch: (request: Request, info: Deno.ServeHandlerInfo) =>
+    request.headers.has("planted")
+      ? planted.fetch(request, info)
+      : atlas.fetch(request, info),
+  async close() {
+    database.close();
+    await atlas.close();
+  },
+};
+`;
+
+Deno.test("dev --trace names planted causes with their lines, in the terminal and to programs", async () => {
+  await using folder = await makeFolder();
+  await folder.write("main.ts", PLANTED);
+  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  const url = await addressOf(child);
+  const visit = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(new URL(path, url), { headers });
+    await response.body?.cancel();
+    return response.headers.get("x-app-trace-id")!;
+  };
+  const ask = async (query = "") => {
+    const response = await fetch(
+      new URL(`/__app/traces/findings${query}`, url),
+    );
+    return (await response.json()).findings as Finding[];
+  };
+  for (const path of ["/", "/countries/CHE", "/api/countries", "/nothing"]) {
+    for (let i = 0; i < 6; i++) await visit(path);
+  }
+  const printed = async (path: string, line: RegExp, times = 1) => {
+    let id = "";
+    for (let i = 0; i < times; i++) id = await visit(path, { planted: "1" });
+    await child.printed(line);
+    return id;
+  };
+  const id = await printed(
+    "/countries/DEU",
+    /^ {3}! 9 × SELECT … FROM country WHERE code = \? main\.ts:15 \(GET \/countries\/:code\)$/m,
+  );
+  await printed(
+    "/count",
+    /^ {3}! no hit in 5 look-ups with .* main\.ts:22/m,
+    5,
+  );
+  await printed(
+    "/largest",
+    /^ {3}! [\d.]+ m?s: WITH RECURSIVE .* main\.ts:35/m,
+  );
+  await printed(
+    "/capital",
+    /^ {3}! TypeError: Cannot read capital, token=REDACTED main\.ts:40/m,
+  );
+  await printed(
+    "/audit",
+    /^ {3}! Error: The audit log is full main\.ts:48 \(GET \/audit\)$/m,
+  );
+  const again = await visit("/countries/DEU", { planted: "1" });
+  const known = async () => {
+    const found = await ask();
+    return found.find(({ rule }) => rule === "repeated-query")?.count === 2
+      ? found
+      : undefined;
+  };
+  let found: Finding[] | undefined;
+  while ((found = await known()) === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const causes = found.map(({ rule, route, location }) =>
+    `${rule} ${route} ${location}`
+  );
+  assertEquals(causes.sort(), [
+    "exception GET /capital main.ts:40",
+    "idle-cache GET /count main.ts:22",
+    "repeated-query GET /countries/:code main.ts:15",
+    "slow-query GET /largest main.ts:35",
+    "unhandled-rejection GET /audit main.ts:48",
+  ]);
+  // Each cause is printed once.
+  assertEquals(child.stdout.match(/^ {3}! /gm)?.length, 5);
+  for (const traceId of [id, again]) {
+    const [finding, ...others] = await ask(`?traceId=${traceId}`);
+    assertEquals([finding!.traceId, others], [traceId, []]);
+    assertMatch(finding!.message, /^9 × SELECT/);
+  }
+  const refused = await fetch(new URL("/__app/traces/findings", url), {
+    headers: { origin: "https://evil.example" },
+  });
+  assertEquals(refused.status, 403);
+  await refused.body?.cancel();
+});
