@@ -14,7 +14,7 @@
 
 import type { RouteSamples, Sample } from "./samples.ts";
 
-/** What a route does in a run. */
+/** The work of a route in a run. */
 export interface RouteFigures {
   /** The number of its requests. */
   readonly requests: number;
@@ -86,10 +86,10 @@ function withMoreQueries(
     const others = byLike.get(sample.like)!;
     const isFair = !sample.isFirst || others.some(({ isFirst }) => isFirst);
     if (!isFair || !areMore(others, [sample])) continue;
-    const same = more.filter(({ like }) => like === sample.like);
-    // The first ones, which found the same caches empty.
-    const count = Math.min(same.length, others.length);
-    return [others.slice(0, count), same.slice(0, count)];
+    const same = alike.filter(({ like }) => like === sample.like);
+    const shown = same.filter((sample) => areMore(others, [sample]));
+    // As many, from the start: these found the same caches empty.
+    return [others.slice(0, shown.length), shown];
   }
   const isEnough = alike.length === 0 && less.length >= MIN_UNLIKE &&
     more.length >= MIN_UNLIKE;
@@ -138,10 +138,10 @@ function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the nearest-rank quantile. */
+/** Returns a quantile that is one of the values. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1]!;
+  return sorted[Math.floor(share * sorted.length)]!;
 }
 
 /** Returns the difference in words: `12 → 72 queries, 8 → 41 ms`. */

@@ -34,7 +34,7 @@ const SLICE = 8;
  */
 export class Past {
   readonly #maxTraces: number;
-  /** Joins spans of several runs, as a tracer does with those of one. */
+  /** Joins the spans of all runs. */
   readonly #tracer: Tracer;
   readonly #lines: Iterator<void>;
   #isRead = false;

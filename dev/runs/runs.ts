@@ -50,8 +50,8 @@ export interface RunsOptions {
 }
 
 /**
- * Adds the traces of earlier runs to the readings of a tracer, and keeps those
- * of the present run for the next ones.
+ * Adds the traces of earlier runs to the readings of a tracer, and keeps its own
+ * traces for the next runs.
  *
  * @returns A function that writes the last traces, and stops.
  */

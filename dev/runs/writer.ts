@@ -16,7 +16,7 @@ export interface WriterOptions {
   readonly start: number;
   /** Waits for the first line of each segment. */
   readonly header: Promise<string>;
-  /** Called once if a line can't be written. There are no further attempts. */
+  /** Called if a line can't be written. The writer then stops. */
   readonly onError: (error: Error) => void;
 }
 

@@ -8,7 +8,7 @@
 import { linksOf } from "../export/links.ts";
 import type { RemoteEvent, SpanData, TraceData, Tracer } from "../types.ts";
 
-/** Keeps the traces of earlier runs, and remembers those of the present one. */
+/** Keeps the traces of earlier runs, and remembers the present ones. */
 export interface EarlierTraces {
   /** Returns earlier traces and then the given ones, as far as they fit. */
   before(present: readonly TraceData[]): TraceData[];
