@@ -19,7 +19,8 @@ export function formatFinding(
     Math.max(20, width - PREFIX.length - place.length),
   );
   const rest = width - PREFIX.length - cause.length - place.length;
-  const where = route === "" ? "" : ` (${printable(route)})`;
+  const isNamed = route === "" || message.startsWith(route);
+  const where = isNamed ? "" : ` (${printable(route)})`;
   return [
     paint("yellow", PREFIX),
     paint("bold", cause),

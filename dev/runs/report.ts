@@ -1,10 +1,9 @@
-import { relative } from "node:path";
-import process from "node:process";
 import { printable } from "../../core/redact/printable.ts";
 import { statementOf } from "../../trace/export/attributes.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import { shortLocation } from "../locations/short_location.ts";
 import type { Comparison } from "./run_history.ts";
 import { queriesIn } from "./samples.ts";
 
@@ -41,7 +40,7 @@ export function reporterOf(
     if (verdict === "faster") return console.log(message);
     const trace = tracer.getTrace(after.traceId);
     const spans = evidenceIn(trace, tracer.getTrace(before.traceId));
-    const location = locationOf(spans[0]);
+    const location = spans[0] && shortLocation(spans[0]);
     onSlower({
       rule: "slower-route",
       message,
@@ -79,12 +78,4 @@ function byStatement(trace: TraceData | undefined): Map<string, SpanData[]> {
     queriesIn(trace?.spans.values() ?? []),
     (span) => statementShape(statementOf(span) ?? span.name),
   );
-}
-
-function locationOf(span: SpanData | undefined): string | undefined {
-  const { "code.file.path": path, "code.line.number": line } =
-    span?.attributes ?? {};
-  return typeof path === "string" && line !== undefined
-    ? `${relative(process.cwd(), path)}:${line}`
-    : undefined;
 }

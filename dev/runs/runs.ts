@@ -12,6 +12,7 @@
 
 import { relative, resolve } from "node:path";
 import { printable } from "../../core/redact/printable.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
@@ -131,7 +132,8 @@ export async function startRuns(
     add(() => ({ spans: serializeTrace(trace) }));
     if (waiting.length >= MAX_WAITING) return;
     waiting.push(trace);
-    timer ??= setTimeout(compareWaiting, DELAY);
+    // Timers would keep the scope of the request.
+    timer ??= runOutside(() => setTimeout(compareWaiting, DELAY));
   }, ["trace:end"]);
 
   addRoute(tracer, "/runs", {

@@ -1,4 +1,5 @@
 import { attributeText } from "../../trace/export/attributes.ts";
+import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SpanData, TraceData } from "../../trace/types.ts";
 
 /** The work of one request. */
@@ -64,16 +65,14 @@ export class RunSamples {
    */
   add(trace: TraceData): RouteSamples | undefined {
     const { metadata, spans, startTime, endTime } = trace;
-    const { method, pathname, statusCode: status = 500 } = metadata;
+    const { pathname = "", statusCode: status = 500 } = metadata;
     const root = spans.get(trace.rootSpanId);
-    if (metadata.origin !== "server" || root?.layer !== "request") return;
-    if (!method || pathname === undefined || status >= 400) return;
+    const route = root && routeKeyOf(root);
+    const isServer = metadata.origin === "server" && status < 400;
+    if (!isServer || root === undefined || route === undefined) return;
     const isFirst = this.#firstEnd === -Infinity || startTime < this.#firstEnd;
     if (this.#firstEnd === -Infinity) this.#firstEnd = endTime;
-    const of = this.#ofRoute(
-      `${method} ${metadata.routePattern ?? pathname}`,
-      status,
-    );
+    const of = this.#ofRoute(route, status);
     if (of === undefined || of.samples.length >= MAX_SAMPLES) return undefined;
     const isAlone = of.samples.length > 0 && startTime >= of.lastEnd;
     of.lastEnd = Math.max(of.lastEnd, endTime);

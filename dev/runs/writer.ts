@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { runOutside } from "../../core/request_scope.ts";
 import { yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { MAX_LINE, MAX_SEGMENT, type RunFolder } from "./run_folder.ts";
 
@@ -81,7 +82,7 @@ export function createWriter(
       if (waiting.length > MAX_WAITING * 2) {
         waiting = waiting.slice(-MAX_WAITING);
       }
-      timer ??= setTimeout(flush, DELAY);
+      timer ??= runOutside(() => setTimeout(flush, DELAY));
     },
     close: flush,
   };

@@ -69,10 +69,10 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
   assertEquals((await ask(url, `api?id=${old}`)).spans.length, 15);
   assertMatch((await ask(url, "api?run=all")).error.message, /^run must be /);
 
-  const [line] = await second.printed(/^GET \/books: .*$/m);
+  const [line] = await second.printed(/^ +! GET \/books: .*$/m);
   assertMatch(
     line,
-    /^GET \/books: 12 → 72 queries(?:, [\d.]+ → [\d.]+ ms)? since you saved posts\.ts$/,
+    /^ +! GET \/books: 12 → 72 queries(?:, [\d.]+ → [\d.]+ ms)? since you saved posts\.ts main\.ts:7$/,
   );
   const { runs } = await ask(url, "runs");
   assertEquals(runs.length, 2);
