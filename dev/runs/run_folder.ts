@@ -66,6 +66,7 @@ export class RunFolder {
   readonly #app: string;
   readonly #process = randomHex(3);
   readonly #warn: (text: string) => void;
+  #hasWarned = false;
 
   /**
    * @param entry The file of the app. Runs of other apps are left alone.
@@ -137,14 +138,17 @@ export class RunFolder {
     }
   }
 
-  /** Renames what is damaged, with one line for the user. */
+  /** Renames a damaged file. The first one is reported. */
   async setAside(path: string, reason: string): Promise<void> {
     const isSegment = path !== this.path;
     const aside = path + (isSegment ? DAMAGED : `${DAMAGED}-${randomHex(3)}`);
     const name = (path: string) => path.slice(path.indexOf(FOLDER));
     try {
       await rename(path, aside);
-      this.#warn(`Renamed ${name(path)} to ${name(aside)}: ${reason}`);
+      if (!this.#hasWarned) {
+        this.#warn(`Renamed ${name(path)} to ${name(aside)}: ${reason}`);
+      }
+      this.#hasWarned = true;
     } catch (error) {
       this.#warn(`Cannot read ${name(path)}: ${(error as Error).message}`);
     }

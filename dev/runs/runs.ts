@@ -74,9 +74,10 @@ export async function startRuns(
     history.setChanged(changed.slice(0, MAX_CHANGED));
     return changed;
   });
+  const asides: Promise<void>[] = [];
   const past = new Past(segments, {
     onSpans: (trace, run) => history.of(run).add(trace),
-    onDamage: (path, reason) => void folder.setAside(path, reason),
+    onDamage: (path, reason) => asides.push(folder.setAside(path, reason)),
   }, limits);
   const writer = createWriter({
     folder,
@@ -151,7 +152,7 @@ export async function startRuns(
     unsubscribe();
     clearTimeout(timer);
     past.close();
-    await Promise.all([writer.close(), changed]);
+    await Promise.all([writer.close(), changed, ...asides]);
   };
 }
 
