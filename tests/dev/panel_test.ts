@@ -206,7 +206,7 @@ Deno.test("The panel obeys a page's policy, and the terminal names the directive
       "sandbox of its Content-Security-Policy must have allow-same-origin",
     ],
   ];
-  for (const [path, reason] of refused) {
+  for (const [path] of refused) {
     assertEquals(await textOf(app.open(path)), PAGE, path);
     assertEquals(await textOf(app.open(path)), PAGE, path);
   }

@@ -62,8 +62,9 @@ export function followUser(signal: AbortSignal): void {
     );
   for (const type of ["keydown", "click", "submit"]) {
     on(type, ({ isTrusted, target, timeStamp }) => {
-      // Scripts of the page dispatch events too.
-      if (!isTrusted) return;
+      // Scripts of the page dispatch events too, and the dev command's panel
+      // isn't a part of the page.
+      if (!isTrusted || target.localName === "trace-panel") return;
       const action = type.replace("down", "");
       const name = `${action} ${describe(target)}`;
       interaction = beginRoot(action, name, now(timeStamp));

@@ -177,16 +177,18 @@ function figuresOf(
   const { duration, requests, queries, errors, findings } = state;
   const { cacheHits, cacheLookups } = state;
   const figures = [
-    figure(isLive ? "" : "old", formatDuration(duration)),
+    figure(isLive ? "" : "muted", formatDuration(duration)),
     figure("", queries === 1 ? "1 query" : `${formatCount(queries)} queries`),
   ];
-  if (requests > 1) figures.push(figure("", formatPlural(requests, "request")));
   if (cacheLookups > 0) {
     figures.push(figure("", `cache ${cacheHits}/${cacheLookups}`));
   }
   if (errors > 0) figures.push(figure("error", formatPlural(errors, "error")));
   if (findings.length > 0) {
     figures.push(figure("finding", formatPlural(findings.length, "finding")));
+  }
+  if (requests > 1) {
+    figures.push(figure("requests", formatPlural(requests, "request")));
   }
   if (!isLive) figures.push(figure("muted", "no server"));
   return figures;

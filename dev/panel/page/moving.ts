@@ -26,7 +26,9 @@ export function followDrag(
   };
   element.onpointerdown = (event) => {
     isDragged = false;
-    if (event.button === 0) start = event;
+    if (event.button !== 0) return;
+    start = event;
+    element.setPointerCapture(event.pointerId);
   };
   element.onpointermove = (event) => {
     if (start === undefined) return;
@@ -34,7 +36,6 @@ export function followDrag(
     const y = event.clientY - start.clientY;
     if (!isDragged && Math.hypot(x, y) < MIN_DRAG) return;
     isDragged = true;
-    element.setPointerCapture(event.pointerId);
     element.style.translate = `${x}px ${y}px`;
   };
   element.onpointerup = ({ clientX, clientY }) => {

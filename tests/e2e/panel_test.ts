@@ -1,0 +1,268 @@
+/// <reference lib="dom" />
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
+import { type Child, ROOT } from "../helpers.ts";
+import { assertAccessible, loadAxe } from "./accessibility.ts";
+import { type Page, shareBrowser, type TestPage } from "./browser.ts";
+import { waitUntil } from "./viewer_page.ts";
+
+const browser = shareBrowser();
+
+/** A Hono app whose pages the tests open. */
+const APP = `
+  import { Hono } from "hono";
+  import { DatabaseSync } from "node:sqlite";
+  import { unstable_cache } from "${new URL("data/mod.ts", ROOT)}";
+  import { tracedAdapter, withSpan } from "${new URL("trace/mod.ts", ROOT)}";
+  const database = tracedAdapter(new DatabaseSync(":memory:"));
+  const count = unstable_cache(() => Promise.resolve(7), ["count"]);
+  const ask = () => database.prepare("SELECT 1").all();
+  const page = (content) =>
+    "<!doctype html><html lang=en><head><title>Notes</title></head>" +
+    "<body><main><h1>Notes</h1>" + content + "</main></body></html>";
+  const app = new Hono();
+  app.get("/", async (c) => {
+    ask();
+    await count();
+    await count();
+    return c.html(page("<button>Save</button>"));
+  });
+  app.get("/more", (c) => {
+    for (let i = 0; i < 4; i++) ask();
+    try {
+      withSpan("fails", "custom", () => { throw new Error("no notes"); });
+    } catch {}
+    return c.json([]);
+  });
+  const policies = {
+    nonce: "default-src 'none'; script-src 'nonce-Zm9v' 'strict-dynamic'; " +
+      "connect-src 'self'; frame-src 'self'; require-trusted-types-for 'script'",
+    self: "default-src 'self'",
+    unframed: "default-src 'self'; frame-src 'none'; style-src 'none'",
+    none: "default-src 'none'",
+  };
+  app.get("/policy/:name", (c) => {
+    c.header("Content-Security-Policy", policies[c.req.param("name")]);
+    return c.html(page(""));
+  });
+  app.get("/isolated", (c) => {
+    c.header("Cross-Origin-Opener-Policy", "same-origin");
+    c.header("Cross-Origin-Embedder-Policy", "require-corp");
+    return c.html(page(""));
+  });
+  app.get("/framed", (c) => c.html(page("<iframe title=a src='/'></iframe>")));
+  app.get("/favicon.ico", (c) => c.body(null, 204));
+  let rest;
+  app.get("/streamed", () => new Response(new ReadableStream({
+    start(controller) {
+      controller.enqueue("<!doctype html><title>Notes</title><h1>First</h1>");
+      rest = controller;
+    },
+  }).pipeThrough(new TextEncoderStream()), {
+    headers: { "content-type": "text/html; charset=utf-8" },
+  }));
+  app.get("/rest", (c) => {
+    rest.enqueue("<h2>Second</h2>");
+    rest.close();
+    return c.body(null, 204);
+  });
+  export default app;`;
+
+interface App extends AsyncDisposable {
+  readonly child: Child;
+  readonly url: URL;
+  /** Opens a path in a page of its own, with layout shifts recorded. */
+  open(path: string, options?: PageOptions): Promise<TestPage>;
+}
+
+interface PageOptions {
+  readonly width?: number;
+  readonly colorScheme?: "light" | "dark";
+  readonly forcedColors?: "active";
+}
+
+async function start(): Promise<App> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await makeFolder());
+  await folder.write("main.ts", APP);
+  const child = stack.use(
+    startDev(["main.ts", "--port", "0", "--trace"], folder),
+  );
+  const url = await addressOf(child);
+  const owned = stack.move();
+  return {
+    child,
+    url,
+    async open(path, { width = 1000, ...media } = {}) {
+      const view = await browser.newPage();
+      const { page } = view;
+      page.setDefaultTimeout(20_000);
+      await page.setViewportSize({ width, height: 700 });
+      await page.emulateMedia(media);
+      await page.addInitScript(() => {
+        const seen = { shift: 0, violations: [] as string[] };
+        Object.assign(globalThis, { seen });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) {
+            seen.shift += (entry as unknown as { value: number }).value;
+          }
+        }).observe({ type: "layout-shift", buffered: true });
+        addEventListener("securitypolicyviolation", (event) => {
+          seen.violations.push(
+            (event as SecurityPolicyViolationEvent).violatedDirective,
+          );
+        });
+      });
+      await page.goto(new URL(path, url).href, { waitUntil: "commit" });
+      return view;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const badgeOf = (page: Page) => page.locator("trace-panel .badge");
+const frameOf = (page: Page) => page.frameLocator("trace-panel iframe");
+
+/** Waits until the badge shows these figures. */
+async function waitForFigures(page: Page, figures: RegExp): Promise<void> {
+  await page.locator("trace-panel .badge", { hasText: figures }).waitFor();
+}
+
+/** Checks that a page had no errors, no violations and no layout shifts. */
+async function assertQuiet({ page, errors, foreignRequests }: TestPage) {
+  assertEquals([errors, foreignRequests], [[], []]);
+  assertEquals(await page.evaluate("seen"), { shift: 0, violations: [] });
+}
+
+Deno.test("The badge of a Hono app's page follows its requests, and opens their trace by keyboard", async () => {
+  await using app = await start();
+  await using view = await app.open("/");
+  const { page } = view;
+  await waitForFigures(page, /^[\d.]+ m?s 1 query cache 1\/2 $/);
+  await page.evaluate("fetch('/more').then((response) => response.json())");
+  await waitForFigures(page, /s 5 queries cache 1\/2 1 error 2 requests $/);
+
+  await page.locator("button", { hasText: "Save" }).focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "true");
+  await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+  // It isn't shown in its own frame.
+  assertEquals(page.frames().length, 2);
+  await assertQuiet(view);
+});
+
+Deno.test("The panel is accessible in both themes and forced colours, at 390 pixels too, and remembers where it was", async () => {
+  await using app = await start();
+  for (
+    const options of [
+      { colorScheme: "light", width: 390 },
+      { colorScheme: "dark" },
+      { forcedColors: "active" },
+    ] as const
+  ) {
+    await using view = await app.open("/", options);
+    const { page } = view;
+    await waitForFigures(page, /1 query/);
+    await loadAxe(page);
+    await assertAccessible(page);
+    // The arrow keys move it, also on the right side without a layout shift.
+    await badgeOf(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowUp");
+    await page.evaluate("fetch('/more').then((response) => response.json())");
+    await waitForFigures(page, /5 queries/);
+    const width = options.width ?? 1000;
+    const box = await badgeOf(page).boundingBox();
+    assertEquals([box!.y, Math.round(box!.x + box!.width)], [8, width - 8]);
+    await page.keyboard.press("Enter");
+    await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+    await assertAccessible(page);
+    const isWide = "document.documentElement.scrollWidth > innerWidth";
+    assertEquals(await page.evaluate<boolean>(isWide), false);
+
+    await page.reload();
+    await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+    assertEquals((await badgeOf(page).boundingBox())!.y, 8);
+    await badgeOf(page).focus();
+    await page.keyboard.press("Escape");
+    assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "false");
+    assertEquals(page.frames().length, 1);
+    await assertQuiet(view);
+  }
+});
+
+Deno.test("A drag moves the badge to the nearest corner, and doesn't open it", async () => {
+  await using app = await start();
+  await using view = await app.open("/");
+  const { page } = view;
+  await waitForFigures(page, /1 query/);
+  await badgeOf(page).hover();
+  await page.mouse.down();
+  await page.mouse.move(700, 300);
+  await page.mouse.move(900, 100);
+  await page.mouse.up();
+  const box = await badgeOf(page).boundingBox();
+  assertEquals([box!.y, Math.round(box!.x + box!.width)], [8, 992]);
+  assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "false");
+  await badgeOf(page).click();
+  assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "true");
+  await assertQuiet(view);
+});
+
+Deno.test("The panel works where a strict policy allows it, and causes no violation anywhere", async () => {
+  await using app = await start();
+  for (const path of ["/policy/nonce", "/policy/self", "/isolated"]) {
+    await using view = await app.open(path);
+    const { page } = view;
+    await waitForFigures(page, /0 queries/);
+    await badgeOf(page).click();
+    await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+    await assertQuiet(view);
+  }
+  await using unframed = await app.open("/policy/unframed");
+  await badgeOf(unframed.page).click();
+  const link = unframed.page.locator("trace-panel a");
+  await waitUntil(
+    unframed.page,
+    "document.querySelector('trace-panel').shadowRoot.querySelector('a').hash",
+  );
+  assertMatch(
+    (await link.getAttribute("href"))!,
+    /^\/__app\/traces#trace=[\da-f]{32}$/,
+  );
+  await assertQuiet(unframed);
+
+  await using refused = await app.open("/policy/none");
+  await refused.page.waitForLoadState("load");
+  assertEquals(await refused.page.locator("trace-panel").count(), 0);
+  await assertQuiet(refused);
+  app.child.kill("SIGTERM");
+  await app.child.code;
+  assertEquals(
+    app.child.stderr,
+    "GET /policy/none has no trace panel: default-src of its Content-Security-Policy must allow 'self' or a nonce\n",
+  );
+});
+
+Deno.test("A streamed page shows its start and the badge before the rest arrives, and frames have no badge", async () => {
+  await using app = await start();
+  await using view = await app.open("/streamed");
+  const { page } = view;
+  await page.getByRole("heading", { name: "First" }).waitFor();
+  await badgeOf(page).waitFor();
+  assertEquals(await page.getByRole("heading").count(), 1);
+  await page.evaluate("fetch('/rest')");
+  await page.getByRole("heading", { name: "Second" }).waitFor();
+  await page.waitForLoadState("load");
+  await waitForFigures(page, /s 0 queries 2 requests $/);
+  await assertQuiet(view);
+
+  await using framed = await app.open("/framed");
+  await badgeOf(framed.page).waitFor();
+  const inner = framed.page.frameLocator("iframe[title=a]");
+  await inner.getByRole("heading").waitFor();
+  assertEquals(await inner.locator("trace-panel").count(), 0);
+  await assertQuiet(framed);
+});
