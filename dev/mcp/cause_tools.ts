@@ -25,9 +25,9 @@ export const findings: RunTool = async (
   const rules = [...new Set(all.map(({ rule }) => rule))];
   if (rule !== undefined && all.length > 0 && !rules.some((r) => r === rule)) {
     throw new ToolError(
-      `No findings of the rule ${oneLine(rule, 40)}: there are some of ${
+      `Cannot list findings: rule must be one of ${
         rules.join(", ")
-      }`,
+      }, received ${oneLine(rule, 40)}`,
     );
   }
   const found = all.filter((each) =>
@@ -63,7 +63,7 @@ export const compareRuns: RunTool = async (
 ) => {
   const [present, ...earlier] = await readRuns(tracer);
   if (present === undefined || earlier.length === 0) {
-    return "There is no earlier run to compare with: save a file under --watch, or start the dev command again, and use the app";
+    return "No earlier run is kept: save a file under --watch, or start the dev command again, and use the app";
   }
   const compared = present.comparisons.filter((each) =>
     each.route.includes(route)

@@ -26,7 +26,7 @@ const SUMMARY_ROUTES = 15;
 /** Steps that a slow route lists. */
 const STEPS = 3;
 
-/** What the app did since it started. */
+/** Counts, the latest error and the routes of the present run. */
 export const summary: RunTool = async (tracer) => {
   const all = requestsOf(tracer);
   const requests = all.filter(isPresent);

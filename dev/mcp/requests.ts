@@ -17,7 +17,7 @@ export interface RequestRecord {
   readonly route: string;
   /** The HTTP status. `undefined` for jobs. */
   readonly status: number | undefined;
-  /** The ended spans below it, without those of requests below. */
+  /** The ended spans below it. Requests in between have their own. */
   readonly below: readonly SpanData[];
 }
 

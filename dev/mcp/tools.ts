@@ -36,7 +36,7 @@ const id: Parameter = {
 const BY_NAME: Readonly<Record<string, Tool>> = {
   summary: {
     description:
-      "What the app did since it started: requests, failures, findings and its routes. Call it first",
+      "Requests, failures, findings and routes of the app since it started. Call it first",
     parameters: {},
     run: summary,
   },
@@ -58,7 +58,7 @@ const BY_NAME: Readonly<Record<string, Tool>> = {
     parameters: {
       route,
       rule: { type: "string", description: "The name of a rule" },
-      id: { ...id, description: "Only those of this trace id" },
+      id: { ...id, description: "Only findings of this trace id" },
       limit: limit(100),
     },
     run: findings,
@@ -89,7 +89,7 @@ const BY_NAME: Readonly<Record<string, Tool>> = {
     run: compareRuns,
   },
   get_logs: {
-    description: "What the app logged during one request, in order",
+    description: "The logs of one request, in order",
     parameters: {
       id,
       severity: {

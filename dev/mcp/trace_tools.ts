@@ -18,9 +18,9 @@ export const getTrace: RunTool = (tracer, { id = "", span, lines = 80 }) => {
   const from = trace.spans.get(span ?? trace.rootSpanId);
   if (from === undefined) {
     throw new ToolError(
-      `No span ${
+      `Cannot get trace: span must be an id that follows a # in this trace, received ${
         oneLine(span!, 40)
-      } in this trace: leave span out, and use an id that follows a #`,
+      }`,
     );
   }
   return answerOf([
@@ -87,8 +87,8 @@ export function findTrace(tracer: Tracer, id: string): TraceData {
   const trace = tracer.getTrace(id.trim().toLowerCase());
   if (trace !== undefined) return trace;
   throw new ToolError(
-    `No trace with the id ${
+    `Cannot find trace: id must be a trace id from summary, recent_errors, slow_routes or findings, received ${
       oneLine(id, 40)
-    } is kept: call summary, recent_errors, slow_routes or findings for ids`,
+    }`,
   );
 }

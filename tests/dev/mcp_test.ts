@@ -207,7 +207,7 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
     await assistant.call("findings"),
     /^No findings: call slow_routes/,
   );
-  assertMatch(await assistant.call("compare_runs"), /^There is no earlier run/);
+  assertMatch(await assistant.call("compare_runs"), /^No earlier run /);
 
   addRoute(tracer, "/findings", {
     access: "read",
@@ -302,13 +302,21 @@ Deno.test("A wrong argument is an error that names what to pass or call", async 
   const cases: [string, Record<string, unknown>, RegExp][] = [
     ["get_trace", {}, /^id must be given$/],
     ["get_trace", { id: 7 }, /^id must be a text, received 7$/],
-    ["get_trace", { id: "0af" }, /^No trace .* call summary, recent_errors/],
-    ["get_trace", { id, span: "0af" }, /^No span 0af in this trace: leave/],
+    [
+      "get_trace",
+      { id: "0af" },
+      /^Cannot find trace: id must be a trace id from summary, /,
+    ],
+    [
+      "get_trace",
+      { id, span: "0af" },
+      /^Cannot get trace: span must be an id .* received 0af$/,
+    ],
     ["get_trace", { idd: id }, /^Unknown argument "idd": did you mean id\?$/],
     ["summary", { x: 1 }, /^Unknown argument "x": must be one of none$/],
     ["get_logs", { id, severity: "loud" }, /^severity must be one of debug, /],
     ["slow_routes", { limit: 51 }, /^limit must be an integer from 1 to 50, /],
-    ["findings", { id: "\u001b[31m" }, /^No trace with the id \\x1b\[31m is/],
+    ["findings", { id: "\u001b[31m" }, /findings, received \\x1b\[31m$/],
   ];
   for (const [tool, args, message] of cases) {
     const { isError, text } = await assistant.result(tool, args);
