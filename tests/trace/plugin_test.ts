@@ -82,7 +82,8 @@ Deno.test("tracePlugin() answers 404 for unknown paths below its own, and ignore
   assertEquals(unknown.status, 404);
   assertEquals((await unknown.json()).error, {
     code: "NOT_FOUND",
-    message: "There is nothing at this path; the traces are at /__app/traces",
+    message:
+      "There is nothing at this path; the traces are at /__app/traces, and /__app/traces/api?help lists all paths",
   });
   const other = await app.fetch(
     new Request("http://localhost/__app/tracesandmore"),

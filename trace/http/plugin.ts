@@ -52,7 +52,7 @@ const PREFIX = "/__app/traces";
 const OTLP = `${PREFIX}/otlp/`;
 
 const NOTHING_HERE =
-  `There is nothing at this path; the traces are at ${PREFIX}`;
+  `There is nothing at this path; the traces are at ${PREFIX}, and ${PREFIX}/api?help lists all paths`;
 
 /**
  * Creates the plugin that traces an app's requests and shows them: the viewer

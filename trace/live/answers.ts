@@ -11,6 +11,7 @@ import { isLayer, LAYERS } from "../layers.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { SpanData, TraceData, TraceMetadata, Tracer } from "../types.ts";
+import { helpText, wantsHelp } from "./api_help.ts";
 
 /** Maximum bytes of a `POST`. */
 const MAX_BODY = 256 * 1024;
@@ -23,6 +24,11 @@ const HEADERS = {
 /** Answers a `GET`: with one trace, or all that the query selects. */
 export function read(tracer: Tracer, request: Request): Response {
   const query = new URL(request.url).searchParams;
+  if (wantsHelp(request, query)) {
+    return new Response(helpText(tracer), {
+      headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" },
+    });
+  }
   const id = query.get("id");
   if (id !== null) {
     const trace = tracer.getTrace(id);

@@ -38,6 +38,7 @@ const loadAnswers = () => runOutside(() => import("./answers.ts"));
  *   `method`, `path` and `status` select a trace if one of its requests matches
  *   all of them.
  * - `GET ?id=…` returns one trace, or 404. A linked id is as good as its own.
+ * - `GET ?help` returns this as plain text, as does `Accept: text/plain`.
  * - `POST` receives the spans of a browser, as described at
  *   `Collector.receive`.
  *

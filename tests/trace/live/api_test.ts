@@ -8,6 +8,8 @@ import {
   type TracerImpl,
   type TracesAPIOptions,
 } from "@quartet/kit/trace";
+import { addRoute } from "../../../trace/http/extra_routes.ts";
+import { LAYERS } from "../../../trace/layers.ts";
 import { createTestTracer, EPOCH } from "../fakes.ts";
 
 interface Answer {
@@ -404,5 +406,35 @@ Deno.test("A linked trace's id returns the trace that it was joined to", async (
   for (const id of [page, request.traceId]) {
     const { body } = await api(tracer)(`?traceId=${id}`);
     assertEquals(body.traces.map(({ id }: SerializedTrace) => id), [page]);
+  }
+});
+
+Deno.test("GET ?help and Accept: text/plain return the documentation as plain text", async () => {
+  const tracer = sample();
+  const handler = createTracesAPIHandler(tracer, { authorize: () => true });
+  const ask = async (query: string, accept: string) => {
+    const url = `http://localhost/__app/traces/api${query}`;
+    const response = await handler(new Request(url, { headers: { accept } }));
+    const [type] = response.headers.get("content-type")!.split(";");
+    return [type, await response.text()];
+  };
+  const [type, help] = await ask("?help", "*/*");
+  assertEquals(type, "text/plain");
+  for (
+    const name of ["id", "traceId", "method", "path", "status", "layer"]
+      .concat(["minDuration", "after", "limit"])
+  ) assertMatch(help!, new RegExp(`^  ${name}=`, "m"));
+  for (const layer of LAYERS) assertMatch(help!, new RegExp(`\\b${layer}\\b`));
+  assertMatch(help!, /^ {2}\/__app\/traces\/ws +a WebSocket/m);
+  assertEquals(help!.includes("/mcp"), false);
+  assertEquals(await ask("", "text/plain"), [type, help]);
+  addRoute(tracer, "/mcp", { access: "read", handle: () => new Response() });
+  assertMatch(
+    (await ask("?help", ""))[1]!,
+    /^ {2}\/__app\/traces\/mcp +tools/m,
+  );
+  // Browsers and scripts that take anything get the list.
+  for (const accept of ["*/*", "text/html, text/plain;q=0.5, */*"]) {
+    assertEquals((await ask("", accept))[0], "application/json");
   }
 });
