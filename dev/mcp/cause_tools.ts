@@ -1,13 +1,7 @@
 import type { Finding } from "../../trace/finding.ts";
+import { durationText } from "../findings/texts.ts";
 import { readFindings, readRuns, type RunComparison } from "./dev_routes.ts";
-import {
-  agoText,
-  answerOf,
-  countText,
-  durationText,
-  listOf,
-  oneLine,
-} from "./texts.ts";
+import { agoText, answerOf, countText, listOf, oneLine } from "./texts.ts";
 import { findTrace } from "./trace_tools.ts";
 import { type RunTool, ToolError } from "./tool.ts";
 

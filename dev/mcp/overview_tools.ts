@@ -1,10 +1,13 @@
 import { statementOf } from "../../trace/export/attributes.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
+import { durationText } from "../findings/texts.ts";
 import { readFindings } from "./dev_routes.ts";
 import {
   failureOf,
   isFailed,
+  isPresent,
   queriesOf,
   type RequestRecord,
   requestsOf,
@@ -14,7 +17,6 @@ import {
   answerOf,
   atLine,
   countText,
-  durationText,
   errorText,
   listOf,
   oneLine,
@@ -77,9 +79,9 @@ export const recentErrors: RunTool = (tracer, { route = "", limit = 10 }) => {
     }:`,
     ...listOf(groups, limit, ([text, [latest, ...others]]) => [
       `- ${text}`,
-      `  ${agoText(latest!.span.startTime)}${
+      `  ${agoText(latest!.root.startTime)}${
         others.length > 0 ? `, ${others.length + 1} times` : ""
-      }, get_trace id ${latest!.span.traceId}`,
+      }, get_trace id ${latest!.root.traceId}`,
     ], "pass limit or route"),
   ]);
 };
@@ -100,12 +102,12 @@ export const slowRoutes: RunTool = (tracer, { route = "", limit = 10 }) => {
     `${countText(routes.length, "route")}, the slowest first:`,
     ...listOf(routes, limit, (each) => {
       const slowest = each.requests.reduce((a, b) =>
-        a.span.duration >= b.span.duration ? a : b
+        durationOf(a) >= durationOf(b) ? a : b
       );
       return [
         `- ${routeText(each)}`,
         ...stepsOf(slowest).map((text) => `  ${text}`),
-        `  slowest: get_trace id ${slowest.span.traceId}`,
+        `  slowest: get_trace id ${slowest.root.traceId}`,
       ];
     }, "pass limit or route"),
   ]);
@@ -118,25 +120,21 @@ interface RouteGroup {
   readonly median: number;
 }
 
-function isPresent({ trace }: RequestRecord): boolean {
-  return (trace.metadata as { run?: number }).run === undefined;
-}
-
 /** Returns the routes, the slowest first. */
 function byRoute(requests: readonly RequestRecord[]): RouteGroup[] {
   return [...Map.groupBy(requests, ({ route }) => route)]
     .map(([route, requests]) => ({
       route,
       requests,
-      median: quantile(requests.map(({ span }) => span.duration), 0.5),
+      median: percentileOf(requests.map(durationOf), 50),
     }))
     .sort((a, b) => b.median - a.median);
 }
 
 function routeText({ route, requests, median }: RouteGroup): string {
-  const queries = quantile(requests.map(queriesOf), 0.5);
+  const queries = percentileOf(requests.map(queriesOf), 50);
   const failed = requests.filter(isFailed).length;
-  const slowest = quantile(requests.map(({ span }) => span.duration), 0.95);
+  const slowest = percentileOf(requests.map(durationOf), 95);
   return `${oneLine(route, 120)}: ${requests.length} ×, median ${
     durationText(median)
   }, p95 ${durationText(slowest)}, ${countText(queries, "query", "queries")}${
@@ -144,15 +142,18 @@ function routeText({ route, requests, median }: RouteGroup): string {
   }`;
 }
 
-/** Returns the nearest-rank quantile. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1]!;
+function durationOf({ root }: RequestRecord): number {
+  return root.duration;
+}
+
+/** Returns a percentile of durations or counts in any order. */
+function percentileOf(values: readonly number[], percent: number): number {
+  return percentile(values.toSorted((a, b) => a - b), percent);
 }
 
 /** Returns the steps of a request that took the most time in total. */
-function stepsOf({ below }: RequestRecord): string[] {
-  const leaves = below.filter(({ children }) => children.length === 0);
+function stepsOf({ spans }: RequestRecord): string[] {
+  const leaves = spans.filter(({ children }) => children.length === 0);
   return [...Map.groupBy(leaves, stepText)]
     .map(([text, spans]) => ({
       text,

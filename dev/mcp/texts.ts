@@ -50,13 +50,6 @@ export function listOf<T>(
   return rest > 0 ? [...lines, `… ${rest} more: ${note}`] : lines;
 }
 
-/** Returns a duration, such as `0.4 ms`, `120 ms` or `1.2 s`. */
-export function durationText(milliseconds: number): string {
-  return milliseconds >= 1_000
-    ? `${(milliseconds / 1_000).toFixed(1)} s`
-    : `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
-}
-
 /** Returns how long ago a time was, such as `12 s ago`. */
 export function agoText(time: number): string {
   const seconds = Math.max(0, Math.round((Date.now() - time) / 1_000));

@@ -20,13 +20,8 @@ import {
 import { isOpenSpan, metadataOf } from "../../trace/export/semantics.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData, SpanEvent, TraceData } from "../../trace/types.ts";
-import {
-  atLine,
-  countText,
-  durationText,
-  errorText,
-  oneLine,
-} from "./texts.ts";
+import { durationText } from "../findings/texts.ts";
+import { atLine, countText, errorText, oneLine } from "./texts.ts";
 
 /** Characters of a statement or another detail. */
 const MAX_DETAIL = 160;

@@ -1,11 +1,11 @@
+import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
-import { routeOf } from "./requests.ts";
+import { durationText } from "../findings/texts.ts";
 import {
   agoText,
   answerOf,
   atLine,
   countText,
-  durationText,
   listOf,
   oneLine,
 } from "./texts.ts";
@@ -32,7 +32,7 @@ export const getTrace: RunTool = (tracer, { id = "", span, lines = 80 }) => {
 };
 
 function runText({ metadata }: TraceData): string {
-  const { run } = metadata as { run?: number };
+  const { run } = metadata;
   return run === undefined ? "" : `, in an earlier run (${agoText(run)})`;
 }
 
@@ -54,7 +54,7 @@ export const getLogs: RunTool = (
   );
   const root = trace.spans.get(trace.rootSpanId)!;
   const title = `${countText(wanted.length, "log")} of ${
-    oneLine(routeOf(root))
+    oneLine(routeKeyOf(root) ?? root.name)
   }`;
   if (logs.length === 0) {
     return `${title}: this trace has none. console.* is recorded while a request is handled`;
