@@ -11,10 +11,6 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import {
-  Client,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
 import { createApp } from "@quartet/kit/app";
 import {
   createTracer,
@@ -25,6 +21,7 @@ import {
 import { addMCP } from "../../dev/mcp/mcp.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
+import { connectAssistant } from "./assistant.ts";
 
 const PATH = "/__app/traces/mcp";
 
@@ -42,31 +39,6 @@ async function startServer(tracer: TracerImpl = createTracer()) {
     tracer,
     url,
     [Symbol.asyncDispose]: () => server.shutdown(),
-  };
-}
-
-/** Connects the official client, by the latest revision or an earlier one. */
-async function connect(url: URL, mode: "auto" | "legacy" = "auto") {
-  const client = new Client(
-    { name: "test", version: "1.0.0" },
-    { versionNegotiation: { mode } },
-  );
-  await client.connect(new StreamableHTTPClientTransport(url));
-  return {
-    client,
-    /** Calls a tool and returns its text, which must not be an error. */
-    async call(name: string, args: Record<string, unknown> = {}) {
-      const { isError, text } = await this.result(name, args);
-      assert(!isError, text);
-      return text;
-    },
-    async result(name: string, args: Record<string, unknown>) {
-      const result = await client.callTool({ name, arguments: args });
-      const [content] = result.content;
-      assert(content?.type === "text");
-      return { isError: result.isError === true, text: content.text };
-    },
-    [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
@@ -102,7 +74,7 @@ function query(span: Span, text: string, line: number): void {
 for (const mode of ["auto", "legacy"] as const) {
   Deno.test(`The official client (${mode}) connects, lists the tools and calls them`, async () => {
     await using server = await startServer();
-    await using assistant = await connect(server.url, mode);
+    await using assistant = await connectAssistant(server.url, mode);
     const { client } = assistant;
     assertEquals(client.getServerVersion()?.name, "quartet-dev");
     assertEquals(
@@ -146,7 +118,7 @@ Deno.test("The tools lead from the summary to the line of an error and of a repe
       "app.reason": "miss: it was never computed",
     }).end();
   });
-  await using assistant = await connect(server.url);
+  await using assistant = await connectAssistant(server.url);
 
   const summary = await assistant.call("summary");
   assertMatch(summary, /3 requests and jobs in 3 routes, 1 failed/);
@@ -202,7 +174,7 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
     time: Date.now(),
     count: 3,
   };
-  await using assistant = await connect(server.url);
+  await using assistant = await connectAssistant(server.url);
   assertMatch(
     await assistant.call("findings"),
     /^No findings: call slow_routes/,
@@ -273,7 +245,7 @@ Deno.test("Answers are bounded, and say how to get the rest", async () => {
     }
   });
   for (let i = 0; i < 60; i++) request(tracer, `/route${i}`, 200);
-  await using assistant = await connect(server.url);
+  await using assistant = await connectAssistant(server.url);
 
   const lines = (await assistant.call("get_trace", { id, lines: 40 })).split(
     "\n",
@@ -298,7 +270,7 @@ Deno.test("Answers are bounded, and say how to get the rest", async () => {
 Deno.test("A wrong argument is an error that names what to pass or call", async () => {
   await using server = await startServer();
   const id = request(server.tracer, "/", 200);
-  await using assistant = await connect(server.url);
+  await using assistant = await connectAssistant(server.url);
   const cases: [string, Record<string, unknown>, RegExp][] = [
     ["get_trace", {}, /^id must be given$/],
     ["get_trace", { id: 7 }, /^id must be a text, received 7$/],
