@@ -6,8 +6,10 @@
 
 import { findCallSites } from "../../core/runtime/call_site.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/locator.ts";
+import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { CallStack, lineOf } from "./call_stack.ts";
+import { openRoute } from "./open_route.ts";
 
 /** Spans that the kit opens for each request, whatever the user's code does. */
 const OWN_SPANS: readonly string[] = ["route.match", "auth:session"];
@@ -25,13 +27,14 @@ const locator: SpanLocator = {
 
 /**
  * Makes the spans of a tracer know their line of user code, and procedures the
- * line that defines them.
+ * line that defines them. The viewer can open these lines in the editor.
  *
  * @returns A function that ends it.
  */
 export function recordLocations(tracer: Tracer): () => void {
   const host = hostOf.get(tracer);
   if (host !== undefined) host.locator = locator;
+  addRoute(tracer, "/open", openRoute);
   findCallSites(() => new CallStack().line());
   return () => {
     if (host !== undefined) host.locator = undefined;

@@ -1,0 +1,107 @@
+/**
+ * Opens files in the user's editor, without a shell: the name of a file never
+ * becomes a command.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import { standardOutput } from "../../trace/report/terminal.ts";
+import {
+  argumentsFor,
+  COMMON_EDITORS,
+  needsTerminal,
+  splitCommand,
+} from "./editor_arguments.ts";
+
+/** An editor that still runs after this many milliseconds has opened the file. */
+const START_TIME = 1_500;
+
+/** The reason that no editor opens a file. */
+export class EditorError extends Error {
+  /** Always `EditorError`. */
+  override readonly name: string = "EditorError";
+}
+
+/** A program that doesn't exist. */
+class MissingEditor extends EditorError {}
+
+/**
+ * Opens a file at a line. The editor is the one that `LAUNCH_EDITOR` names. Else it
+ * is the one whose terminal runs the command, the one of `VISUAL` or `EDITOR`, or a
+ * common one that is installed.
+ *
+ * @param path An absolute path.
+ * @throws {EditorError} If no editor opens it.
+ */
+export async function openInEditor(path: string, line: number): Promise<void> {
+  const chosen = chosenEditor();
+  if (chosen !== undefined) return await launch(chosen, path, line);
+  for (const program of [...terminalEditor(), ...COMMON_EDITORS]) {
+    try {
+      return await launch([program], path, line);
+    } catch (error) {
+      if (!(error instanceof MissingEditor)) throw error;
+    }
+  }
+  throw new EditorError(
+    "Cannot find an editor: LAUNCH_EDITOR must name one, as in LAUNCH_EDITOR=code",
+  );
+}
+
+const { env } = standardOutput();
+
+/** Returns the command of the editor that the user has chosen. */
+function chosenEditor(): string[] | undefined {
+  const wanted = splitCommand(env("LAUNCH_EDITOR") ?? "");
+  if (wanted.length > 0) return wanted;
+  // The others are often set to an editor that needs the terminal.
+  return terminalEditor().length > 0
+    ? undefined
+    : [env("VISUAL"), env("EDITOR")]
+      .map((command) => splitCommand(command ?? ""))
+      .find(([program]) => program !== undefined && !needsTerminal(program));
+}
+
+/** Returns the editor whose terminal runs this process. */
+function terminalEditor(): string[] {
+  if (env("ZED_TERM") !== undefined) return ["zed", "zeditor"];
+  if (env("TERM_PROGRAM") !== "vscode") return [];
+  return env("CURSOR_TRACE_ID") === undefined ? ["code"] : ["cursor"];
+}
+
+function launch(
+  [program, ...options]: readonly string[],
+  path: string,
+  line: number,
+): Promise<void> {
+  if (needsTerminal(program!)) {
+    throw new EditorError(
+      `Cannot start ${program}: LAUNCH_EDITOR must name an editor with a window of its own, as in LAUNCH_EDITOR=code`,
+    );
+  }
+  const args = [...options, ...argumentsFor(program!, path, line)];
+  return new Promise((resolve, reject) => {
+    // With a group of its own, Ctrl-C in the terminal doesn't end it.
+    const child = spawn(program!, args, { stdio: "ignore", detached: true });
+    const timer = setTimeout(resolve, START_TIME);
+    child.on("spawn", () => child.unref());
+    child.on("error", (error: Error & { readonly code?: string }) => {
+      clearTimeout(timer);
+      reject(
+        error.code === "ENOENT"
+          ? new MissingEditor(`Cannot start ${program}: it isn't on the PATH`)
+          : new EditorError(`Cannot start ${program}: ${error.code}`),
+      );
+    });
+    child.on("exit", (code) => {
+      clearTimeout(timer);
+      if (code === 0) resolve();
+      else {reject(
+          new EditorError(
+            `Cannot open the file with ${program}: it exited with ${code}`,
+          ),
+        );}
+    });
+  });
+}
