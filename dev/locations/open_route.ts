@@ -45,8 +45,8 @@ export const openRoute: ExtraRoute = {
     const file = await projectFile(place.path);
     if (file === undefined) {
       return errorResponse(
-        404,
-        "NOT_FOUND",
+        403,
+        "FORBIDDEN",
         "The working directory has no such file",
       );
     }

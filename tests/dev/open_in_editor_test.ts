@@ -80,7 +80,7 @@ Deno.test("POST /__app/traces/open opens a file of the project in the editor", a
   const NO_FILE = "The working directory has no such file";
   const refused = async (
     path: string,
-    expected: [number, string] = [404, NO_FILE],
+    expected: [number, string] = [403, NO_FILE],
   ) => {
     assertEquals(await open(url, { path, line: 1 }), expected, path);
     assertEquals(await opened(), [], path);

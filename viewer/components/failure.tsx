@@ -1,7 +1,9 @@
 import { exceptionOf } from "../../trace/export/attributes.ts";
+import { codeLineOf } from "../../trace/export/code_line.ts";
 import { pathOfPlace, readStack } from "../model/stack.ts";
 import { SHOWN_LENGTH } from "../model/text.ts";
 import { isFailed, type SpanNode } from "../model/tree.ts";
+import { canOpen, openPlace } from "../state/editor.ts";
 import { copyText } from "../state/files.ts";
 import { Chip, Section } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
@@ -31,33 +33,42 @@ export function Failure({ node }: { node: SpanNode }) {
       class="failure"
       title={<ValueText text={head || plain} />}
     >
-      {frames && <Stack text={frames} />}
+      {frames && (
+        <Stack text={frames} isLocated={codeLineOf(span, "") !== undefined} />
+      )}
     </Section>
   );
 }
 
-/** A stack whose places can be copied. Places in libraries are dimmed. */
-function Stack({ text }: { text: string }) {
+/**
+ * A stack whose places open in the editor, if the server knows the line of the
+ * span. Others are copied. Places in libraries are dimmed.
+ */
+function Stack({ text, isLocated }: { text: string; isLocated: boolean }) {
   if (text.length > SHOWN_LENGTH) {
     return <pre tabIndex={0}><ValueText text={text} /></pre>;
   }
   return (
     <pre class="stack" tabIndex={0}>
-      {readStack(text).map(({ before, place, after, own }, i) => (
-        <div key={i} class={own ? "own" : "foreign"}>
+      {readStack(text).map(({ before, place, after, own }, i) => {
+        const opens = isLocated && own && canOpen(place);
+        return (<div key={i} class={own ? "own" : "foreign"}>
           {before}
           {place !== "" && (
             <Chip
               class="link"
-              title="Copy the path and line"
-              onClick={() => copyText(pathOfPlace(place), "the path and line")}
+              title={opens ? "Open in the editor" : "Copy the path and line"}
+              onClick={() =>
+                opens
+                  ? openPlace(place)
+                  : copyText(pathOfPlace(place), "the path and line")}
             >
               {place}
             </Chip>
           )}
           {after}
-        </div>
-      ))}
+        </div>);
+      })}
     </pre>
   );
 }

@@ -12,6 +12,7 @@ import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
+import { selectedPlace } from "../state/editor.ts";
 import { selectedRow } from "../state/selection.ts";
 import { AttributeList, CopyButton, Dropped } from "./attributes.tsx";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
@@ -29,6 +30,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
   const { id, node, members } = unit;
   const { span } = node;
   const process = processOf(span);
+  const place = selectedPlace();
   return (
     <aside
       class="span-panel"
@@ -45,6 +47,11 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
           {isGroup(unit) && ` × ${members.length}`}
         </h3>
         <span class="muted">{span.layer}</span>
+        {place !== undefined && (
+          <Chip class="link" title="Open in the editor" hotkey="o">
+            {cutText(place.split("/").at(-1)!, 60)}
+          </Chip>
+        )}
         {process !== HOME && <span class="tag">{cutText(process, 60)}</span>}
         <div class="panel-actions">
           <Chip title="Copy as JSON" hotkey="y">

@@ -20,7 +20,7 @@ export function TopBar() {
       <ConnectionState />
       <SearchBox />
       <div class="tools">
-        <Tool icon="open" label="Open files" hotkey="o" />
+        <Tool icon="open" label="Open files" hotkey="O" />
         <ExportMenu />
         <Tool icon={theme.value} label={`Theme: ${theme.value}`} hotkey="t" />
         <Tool icon="clock" label={`Times: ${zoneText()}`} hotkey="T" />

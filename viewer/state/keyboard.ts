@@ -8,6 +8,7 @@ import { type Signal, signal } from "@preact/signals";
 import { clamp } from "../model/numbers.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyCurl, copyJson } from "./copying.ts";
+import { openSelected } from "./editor.ts";
 import { chooseFiles } from "./files.ts";
 import { isLooking } from "./found.ts";
 import { LIST_TABS, listTab, queryText } from "./listing.ts";
@@ -51,7 +52,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["Escape"], "Back: details, trace, list", escape],
     [["t"], "Theme: system, light, dark", nextTheme],
     [["T"], "Times: local or UTC", timeZone.next],
-    [["o"], "Open files", chooseFiles],
+    [["O"], "Open files", chooseFiles],
     [["?"], "This list", () => toggle(helpOpen)],
   ],
   List: [
@@ -80,6 +81,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["c"], "Critical path", () => toggle(showCritical)],
     [["u"], "Group repeated spans", () => toggle(grouped)],
     [["\\"], "Hide or show the list", () => toggle(selection.listHidden)],
+    [["o"], "Open the line of code in the editor", openSelected],
     [["y"], "Copy the span as JSON", copyJson],
     [["Y"], "Copy the request as curl", copyCurl],
   ],

@@ -62,7 +62,7 @@ let scheduled = false;
 let appliedAt = -Infinity;
 
 /** Returns the path of the viewer, without a slash at the end. */
-function base(): string {
+export function base(): string {
   return trimEnd(location.pathname, "/");
 }
 

@@ -1,0 +1,58 @@
+/**
+ * Opens lines of code in the editor of the server's machine.
+ *
+ * @module
+ */
+
+import { codeLineOf } from "../../trace/export/code_line.ts";
+import { pathOfPlace } from "../model/stack.ts";
+import { messageOf } from "../model/text.ts";
+import { base, connection } from "./live.ts";
+import { notify, notifyFailure } from "./notices.ts";
+import { selected } from "./selection.ts";
+
+/** Returns the absolute path and line behind the selected span, if known. */
+export function selectedPlace(): string | undefined {
+  const span = selected.value?.unit.node.span;
+  const place = span && codeLineOf(span, "");
+  return place && canOpen(place) ? place : undefined;
+}
+
+/** Whether a place is a local file, and a server can open it. */
+export function canOpen(place: string): boolean {
+  return connection.value.kind !== "file" &&
+    /^(?:\/|[A-Z]:)/i.test(pathOfPlace(place));
+}
+
+/** Opens the line behind the selected span. */
+export function openSelected(): void {
+  const place = selectedPlace();
+  if (place !== undefined) openPlace(place);
+  else notify("The line of code is unknown.");
+}
+
+/**
+ * Opens a line.
+ *
+ * @param place Its file, line and perhaps column, such as `/app/posts.ts:41:7`.
+ */
+export async function openPlace(place: string): Promise<void> {
+  const [, path = place, line] = /^(.+?):(\d+)(?::\d+)?$/
+    .exec(pathOfPlace(place)) ?? [];
+  try {
+    const response = await fetch(`${base()}/open`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ path, line: Number(line ?? 1) }),
+    });
+    if (response.ok) return;
+    throw new Error(
+      // Without the dev command, the server has no such route.
+      response.status === 404
+        ? "Only dev --trace opens files"
+        : (await response.json()).error.message,
+    );
+  } catch (error) {
+    notifyFailure(`${messageOf(error)}: ${pathOfPlace(place)}`);
+  }
+}
