@@ -16,12 +16,14 @@ import { observe } from "../core/observe.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
+import type { RejectionReason } from "./events.ts";
 import type { AuthProvider } from "./provider.ts";
 import { runCallbacks } from "./sessions/callbacks.ts";
 import { toPayload } from "./sessions/session_claims.ts";
 import { sessionFromUser } from "./sessions/session_user.ts";
 import {
   type AuthResult,
+  isVerified,
   Rejection,
   type SignedSource,
   Unverified,
@@ -40,6 +42,13 @@ export function authenticate(
     if (span === undefined) return result;
     const note = (result: AuthResult) => {
       span.setAttribute("app.auth.result", nameOf(result));
+      const provider = providerOf(result);
+      if (typeof provider === "string") {
+        span.setAttribute("app.auth.provider", provider);
+      }
+      if (result !== undefined && !isVerified(result)) {
+        span.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
+      }
       return result;
     };
     return result instanceof Promise ? result.then(note) : note(result);
@@ -50,6 +59,27 @@ function nameOf(result: AuthResult): string {
   if (result === undefined) return "anonymous";
   if (result instanceof Unverified) return "unavailable";
   return result instanceof Rejection ? result.reason : result.credentialSource;
+}
+
+const REJECTED: Readonly<Record<RejectionReason, string>> = {
+  malformed: "the session is malformed, or signed with another secret",
+  expired: "the session has expired",
+  revoked: "the store doesn't know the session",
+  refused: "onSessionValidate refused the session",
+  ambiguous: "the request has several different session cookies",
+  invalid_key: "the provider refused the key",
+};
+
+function providerOf(result: AuthResult): unknown {
+  if (isVerified(result)) return result.payload["provider"];
+  return result instanceof Rejection ? result.provider : undefined;
+}
+
+/** Returns why the credentials of a request don't count. */
+function whyAnonymous(result: Rejection | Unverified): string {
+  return result instanceof Rejection
+    ? REJECTED[result.reason]
+    : "the session store can't be reached";
 }
 
 /**
@@ -116,7 +146,7 @@ async function verifyUser(
   const user = await authenticated;
   // Untyped code may return `undefined` instead of `null`.
   if (user === null || user === undefined) {
-    return new Rejection("invalid_key", "request");
+    return new Rejection("invalid_key", "request", provider.id);
   }
   const session = sessionFromUser(user, provider.id);
   // It ends with the request, so it needs no expiry.

@@ -65,11 +65,34 @@ export function refuse(
     span?.setAttribute("app.auth.allowed", reason === undefined);
     if (reason === undefined) return undefined;
     span?.setAttribute("app.auth.reason", reason);
+    span?.setAttribute(
+      "app.reason",
+      `refused: ${inWords(reason, guard, auth)}`,
+    );
     auth.deny(reason);
     const refusal = responseTo(reason, guard, request);
     markRefused(request, refusal);
     return refusal;
   });
+}
+
+/** Returns what a refused request lacks. */
+function inWords(
+  reason: DenialReason,
+  { demands }: Guard,
+  auth: RequestAuth,
+): string {
+  if (reason === "anonymous") return "a signed-in user is required";
+  if (reason === "cross_origin") return "a page of another origin sent it";
+  const { roles, requireAll } = demands.find((it) => !isMet(it, auth))!;
+  const names = roles.join(requireAll ? " and " : " or ");
+  return roles.length === 1 || !requireAll
+    ? `role ${names} is required`
+    : `roles ${names} are required`;
+}
+
+function isMet({ roles, requireAll }: RoleDemand, auth: RequestAuth): boolean {
+  return requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles);
 }
 
 /**
@@ -86,10 +109,7 @@ function reasonToRefuse(
   if (!required) return undefined;
   auth.demandVerified();
   if (!auth.isAuthenticated()) return "anonymous";
-  const isAllowed = demands.every(({ roles, requireAll }) =>
-    requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles)
-  );
-  return isAllowed ? undefined : "roles";
+  return demands.every((demand) => isMet(demand, auth)) ? undefined : "roles";
 }
 
 function responseTo(

@@ -184,7 +184,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
         emit({ type: "sign_in", ...(named && { provider }), userId: user.id });
         return this.session!;
       } catch (error) {
-        reportFailure(emit, shownId(provider), error);
+        reportFailure(emit, shownId(provider), error, span);
         if (this.#isAnswered) reportLateFailure(() => done);
         throw error;
       }

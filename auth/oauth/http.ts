@@ -6,6 +6,7 @@
  */
 
 import { BodyError, readStream } from "../../core/http/read_body.ts";
+import { observe } from "../../core/observe.ts";
 import { SignInReason } from "../error.ts";
 import { errorText } from "./provider_text.ts";
 
@@ -57,11 +58,12 @@ export async function requestJSON(
   }, timeout);
   const answer = async () => {
     // A redirect would carry the code, the secret or the token elsewhere.
-    const response = await fetch(url, {
-      ...init,
-      redirect: "manual",
-      signal: controller.signal,
-    });
+    const response = await observeFetch(url, init.method, () =>
+      fetch(url, {
+        ...init,
+        redirect: "manual",
+        signal: controller.signal,
+      }));
     return await readJSON(what, response, secrets);
   };
   try {
@@ -79,6 +81,27 @@ export async function requestJSON(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Sends a request in a span, without the query of its URL. */
+function observeFetch(
+  url: string,
+  method = "GET",
+  send: () => Promise<Response>,
+): Promise<Response> {
+  const { origin, host, hostname, pathname } = new URL(url);
+  return observe(`fetch ${method} ${host}${pathname}`, "auth", async (span) => {
+    span?.setAttribute("http.request.method", method);
+    span?.setAttribute("url.full", `${origin}${pathname}`);
+    span?.setAttribute("server.address", hostname);
+    const response = await send();
+    span?.setAttribute("http.response.status_code", response.status);
+    if (!response.ok && span !== undefined) {
+      span.setAttribute("error.type", String(response.status));
+      span.error(undefined);
+    }
+    return response;
+  });
 }
 
 async function readJSON(

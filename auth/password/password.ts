@@ -5,6 +5,7 @@
  */
 
 import { kindOf } from "../../core/check/show.ts";
+import { observe } from "../../core/observe.ts";
 import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
 import { AuthError } from "../error.ts";
 import { callerNetwork } from "../sign_in/client_network.ts";
@@ -78,7 +79,11 @@ export async function hashPassword(
     );
   }
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
-  const hash = await derive(text, salt, parameters, HASH_BYTES);
+  const hash = await observe(
+    "auth:hashPassword",
+    "auth",
+    () => derive(text, salt, parameters, HASH_BYTES),
+  );
   return formatHash({ parameters, salt, hash });
 }
 
@@ -135,7 +140,11 @@ export async function verifyPassword(
   };
   const text = normalize(password);
   const { length } = kept.hash;
-  const found = await derive(text ?? "", kept.salt, kept.parameters, length);
+  const found = await observe(
+    "auth:verifyPassword",
+    "auth",
+    () => derive(text ?? "", kept.salt, kept.parameters, length),
+  );
   const isEqual = nodeCrypto().timingSafeEqual(found, kept.hash);
   return isEqual && isKnown && text !== undefined;
 }

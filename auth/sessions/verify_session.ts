@@ -50,10 +50,17 @@ export interface VerifiedSession {
 export class Rejection {
   readonly reason: RejectionReason;
   readonly credentialSource: CredentialSource;
+  /** The id of the provider that refused, if one did. */
+  readonly provider: string | undefined;
 
-  constructor(reason: RejectionReason, credentialSource: CredentialSource) {
+  constructor(
+    reason: RejectionReason,
+    credentialSource: CredentialSource,
+    provider?: string,
+  ) {
     this.reason = reason;
     this.credentialSource = credentialSource;
+    this.provider = provider;
   }
 }
 

@@ -1,21 +1,27 @@
 import { isA } from "../../core/is_a.ts";
+import type { ObservedSpan } from "../../core/observed_span.ts";
 import { printable, printableError } from "../../core/redact/printable.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
+import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 
 /**
- * Reports a failed sign-in to `onEvent` and, if the provider failed, to the log.
+ * Reports a failed sign-in to `onEvent`, to its span and, if the provider failed,
+ * to the log.
  *
  * @param provider The requested provider's id, if any.
  * @param error The error of the sign-in.
+ * @param span The span of the sign-in, if it is traced.
  */
 export function reportFailure(
   emit: Emit,
   provider: string | undefined,
   error: unknown,
+  span: ObservedSpan | undefined,
 ): void {
+  span?.setAttribute("app.reason", inWords(error));
   const { code, cause } =
     error instanceof AuthError || isA(error, UnavailableError)
       ? error
@@ -38,6 +44,20 @@ export function reportFailure(
         : printable(redactMessage(reason)),
     );
   }
+}
+
+/**
+ * Returns why a sign-in failed, for the trace. The text of the log is only part
+ * of it under the dev command.
+ */
+function inWords(error: unknown): string {
+  if (!(error instanceof AuthError)) return "failed: an error was thrown";
+  const { message, retryAfter, cause } = error;
+  if (retryAfter !== undefined) {
+    return `refused: too many attempts, the next is allowed in ${retryAfter} s`;
+  }
+  const isShown = cause instanceof SignInReason && isDevCommand();
+  return `refused: ${isShown ? redactMessage(cause.message) : message}`;
 }
 
 /**

@@ -1,20 +1,26 @@
 /** The auth spans of a trace, and the secrets it must not contain. */
 
 import { assert, assertEquals } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
+import { type AuthFragment, createApp } from "@quartet/kit/app";
 import {
   createAuthPlugin,
+  credentials,
   getAuth,
   getOAuthUrl,
   handleOAuthCallback,
+  hashPassword,
   oauth,
   optionalAuth,
+  presetCodeHost,
+  rateLimitSignIn,
   requireAuth,
   requireRoles,
+  verifyPassword,
 } from "@quartet/kit/auth";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import type { SpanData, TracerImpl } from "@quartet/kit/trace";
 import { byKey, byName, createClock, SECRET, STRATEGIES } from "./harness.ts";
+import { signIn, startProvider } from "./oauth_setup.ts";
 import type { SessionStrategy } from "@quartet/kit/auth";
 
 /** Starts a traced app, and a client that keeps its cookies. */
@@ -103,6 +109,53 @@ function startTraced(strategy: SessionStrategy) {
   return { tracer, app, clock, jar, ask };
 }
 
+/** Starts a traced app that refuses in many ways. */
+function startReasons() {
+  const tracer = createTracer();
+  let hash: string | undefined;
+  const auth = createAuthPlugin({
+    session: { secret: SECRET },
+    providers: [
+      credentials({
+        async authorize({ password }) {
+          hash ??= await hashPassword("right", { ln: 10 });
+          const isRight = await verifyPassword(password, hash);
+          return isRight ? { id: "1" } : null;
+        },
+      }),
+      byKey(),
+    ],
+    signInLimiter: rateLimitSignIn({ perAccountAndAddress: 1, now: () => 0 }),
+  });
+  const route = (path: string, config: AuthFragment) => ({
+    path,
+    config,
+    loader: () => path,
+  });
+  const app = createApp({
+    trace: tracePlugin(tracer, { authorize: () => true }),
+    plugins: [auth],
+    routes: [
+      {
+        path: "/sign-in",
+        config: { ...optionalAuth() },
+        action: async ({ request, context }) =>
+          await getAuth(context).signIn("credentials", await request.json()),
+      },
+      route("/me", requireAuth()),
+      route("/any", requireRoles(["admin", "owner"])),
+      route("/all", requireRoles(["admin", "editor"], { requireAll: true })),
+      route("/both", {
+        ...requireRoles(["editor"]),
+        ...requireRoles(["admin"]),
+      }),
+    ],
+  });
+  const ask = (path: string, init?: RequestInit) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  return { tracer, app, ask };
+}
+
 /** Returns the spans of the auth layer. */
 function authSpans(tracer: TracerImpl): SpanData[] {
   return tracer.getTraces().flatMap((trace) => [...trace.spans.values()])
@@ -125,7 +178,7 @@ Deno.test("Auth checks are spans of the auth layer, with their results", async (
     });
     assertEquals(await spansOf("/me"), [
       "auth:session anonymous",
-      "auth:requireAuth false anonymous",
+      "auth:requireAuth false anonymous refused: a signed-in user is required",
     ]);
     assertEquals(await spansOf("/sign-in", signIn("bob")), [
       "auth:session anonymous",
@@ -133,27 +186,108 @@ Deno.test("Auth checks are spans of the auth layer, with their results", async (
       "auth:signIn credentials",
     ]);
     assertEquals(await spansOf("/me"), [
-      "auth:session cookie",
+      "auth:session cookie credentials",
       "auth:requireAuth true",
     ]);
     assertEquals(await spansOf("/admin"), [
-      "auth:session cookie",
-      "auth:requireRoles false roles",
+      "auth:session cookie credentials",
+      "auth:requireRoles false roles refused: role admin is required",
     ]);
     assertEquals(
       await spansOf("/admin", { headers: { authorization: "Bearer x" } }),
-      ["auth:session malformed", "auth:requireRoles false anonymous"],
+      [
+        "auth:session malformed anonymous: the session is malformed, or signed with another secret",
+        "auth:requireRoles false anonymous refused: a signed-in user is required",
+      ],
     );
     assertEquals(await spansOf("/me", { headers: { "x-api-key": "k-815" } }), [
-      "auth:session request",
+      "auth:session request apiKey",
       "auth:requireAuth true",
     ]);
     assertEquals(await spansOf("/sign-out", { method: "POST" }), [
-      "auth:session cookie",
+      "auth:session cookie credentials",
       "auth:signOut",
     ]);
     await app.close();
   }
+});
+
+Deno.test("Guards, credentials and sign-ins say why they refuse", async () => {
+  const { tracer, app, ask } = startReasons();
+  const reasonOf = async (path: string, init?: RequestInit) => {
+    await (await ask(path, init)).body?.cancel();
+    return authSpans(tracer).findLast(({ attributes }) =>
+      "app.reason" in attributes
+    )!.attributes["app.reason"];
+  };
+  const guess = (password: string) => ({
+    method: "POST",
+    body: JSON.stringify({ user: "ada", password }),
+  });
+  const key = (key: string) => ({ headers: { "x-api-key": key } });
+  assertEquals(
+    await reasonOf("/me", key("wrong")),
+    "refused: a signed-in user is required",
+  );
+  const session = authSpans(tracer).find(({ name }) => name === "auth:session");
+  assertEquals(session!.attributes, {
+    "app.auth.result": "invalid_key",
+    "app.auth.provider": "apiKey",
+    "app.reason": "anonymous: the provider refused the key",
+  });
+  assertEquals(
+    await reasonOf("/any", key("k-815")),
+    "refused: role admin or owner is required",
+  );
+  assertEquals(
+    await reasonOf("/all", key("k-815")),
+    "refused: roles admin and editor are required",
+  );
+  assertEquals(
+    await reasonOf("/both", key("k-815")),
+    "refused: role admin is required",
+  );
+  assertEquals(
+    await reasonOf("/sign-in", guess("wrong")),
+    "refused: Invalid credentials",
+  );
+  assertEquals(
+    await reasonOf("/sign-in", guess("wrong")),
+    "refused: too many attempts, the next is allowed in 900 s",
+  );
+  assertEquals(
+    await reasonOf("/sign-in", {
+      ...guess("right"),
+      headers: { origin: "https://evil.example", cookie: "session=x" },
+    }),
+    "refused: a page of another origin sent it",
+  );
+  assertEquals(
+    authSpans(tracer).map(({ name }) => name)
+      .filter((name) => name.endsWith("Password")),
+    ["auth:hashPassword", "auth:verifyPassword"],
+  );
+  await app.close();
+});
+
+Deno.test("OAuth's requests are spans without their queries and bodies", async () => {
+  await using server = startProvider();
+  const tracer = createTracer();
+  const provider = presetCodeHost(server.github);
+  await tracer.withSpan("job", "custom", () => signIn(provider, "ada"));
+  const spans = authSpans(tracer);
+  const { host } = new URL(server.origin);
+  assertEquals(
+    spans[0]!.name,
+    `fetch POST ${host}/github/login/oauth/access_token`,
+  );
+  assertEquals(spans[0]!.attributes, {
+    "http.request.method": "POST",
+    "url.full": `${server.origin}/github/login/oauth/access_token`,
+    "server.address": "127.0.0.1",
+    "http.response.status_code": 200,
+  });
+  assertEquals(spans[1]!.name.startsWith(`fetch GET ${host}/github/`), true);
 });
 
 Deno.test("A failed sign-in is a failed span", async () => {
