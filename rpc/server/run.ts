@@ -19,6 +19,7 @@ import {
   type Validation,
 } from "../procedure/validate.ts";
 import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
+import { invalidReason } from "./refusal_reason.ts";
 import { runMiddlewares } from "./middlewares.ts";
 import { inSpan, spanAttributes } from "./tracing.ts";
 
@@ -92,16 +93,17 @@ function handle(
   const began = span === undefined ? 0 : performance.now();
   const checked = validate(procedure.input, input);
   return checked instanceof Promise
-    ? checked.then((checked) => accept(procedure, args, span, checked, began))
-    : accept(procedure, args, span, checked, began);
+    ? checked.then((it) => accept(procedure, args, call, it, began, input))
+    : accept(procedure, args, call, checked, began, input);
 }
 
 function accept(
   procedure: Endpoint["procedure"],
   args: HandlerArguments,
-  span: ObservedSpan | undefined,
+  { span }: Call,
   checked: Validation,
   began: number,
+  input: unknown,
 ): unknown {
   if (span !== undefined) {
     span.event("rpc.validation", {
@@ -114,6 +116,7 @@ function accept(
   }
   if (!checked.valid) {
     const details = sanitizeValidationError(checked.error);
+    span?.setAttribute("app.reason", invalidReason(details, input));
     const message = `Input validation failed for ${args.path}: ${
       firstIssue(details)
     }`;

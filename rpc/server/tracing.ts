@@ -16,6 +16,7 @@ import { definitionOf } from "../../core/runtime/call_site.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { RPCError } from "../error.ts";
 import type { Call, Endpoint } from "./call.ts";
+import { refusalReason } from "./refusal_reason.ts";
 
 /** The endpoint of a request and its number of calls, by its root span. */
 const requests = new WeakMap<
@@ -42,14 +43,20 @@ export function recordCall(path: string): void {
 }
 
 /** Records why the current request reached no procedure. */
-export function recordRefusal({ code }: RPCError): void {
-  currentScope()?.span?.root.setAttribute("rpc.status_code", code);
+export function recordRefusal(error: RPCError): void {
+  const root = currentScope()?.span?.root;
+  root?.setAttribute("rpc.status_code", error.code);
+  root?.setAttribute("app.reason", refusalReason(error));
 }
 
 /** Records why a call of a batch reached no procedure. */
-export function recordRefusedCall({ code }: RPCError): void {
-  const attributes = { "rpc.status_code": code };
-  currentScope()?.span?.root.event("rpc.refused", attributes);
+export function recordRefusedCall(error: RPCError): void {
+  const root = currentScope()?.span?.root;
+  if (root === undefined) return;
+  root.event("rpc.refused", {
+    "rpc.status_code": error.code,
+    "app.reason": refusalReason(error),
+  });
 }
 
 /** Returns the attributes of a call's span. */
@@ -84,7 +91,13 @@ export async function inSpan<T>(
       if (isA(error, RPCError) || isA(error, UnavailableError)) {
         span.setAttribute("rpc.status_code", error.code);
         if (error.status >= 500) span.error(error);
+        else if (error.code !== "VALIDATION_ERROR") {
+          span.setAttribute("app.reason", refusalReason(error));
+        }
       } else if (!isResponse(error)) span.error(error);
+      else if (error.status >= 400) {
+        span.setAttribute("app.reason", `refused: status ${error.status}`);
+      }
     }
   });
   if (thrown !== undefined) throw thrown.error;
