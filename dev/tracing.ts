@@ -20,6 +20,7 @@ import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
 import { watchCaches } from "./cache/start.ts";
 import { DevError } from "./dev_error.ts";
+import { traceFetch } from "./fetch/trace_fetch.ts";
 import { recordLocations } from "./locations/locations.ts";
 import { captureConsole } from "./logs/capture_console.ts";
 import { logLines } from "./logs/log_lines.ts";
@@ -67,6 +68,7 @@ export async function startTracing(
   const parts = [
     recordLocations(tracer),
     watchCaches(),
+    traceFetch(),
   ];
   let viewerURL: string | undefined;
   addMCP(tracer);

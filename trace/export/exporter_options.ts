@@ -16,6 +16,7 @@ import {
 } from "../../core/check/rules.ts";
 import { kindOf, show } from "../../core/check/show.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import type { AttributeValue } from "../types.ts";
 import type { BatchFormat } from "./otlp_batches.ts";
 import {
@@ -163,9 +164,10 @@ export function readExporterOptions(
     sender: {
       url: readURL(options.url),
       headers,
-      // Read late, because tests and other libraries replace it.
+      // Read late, because tests and other libraries replace it. No request is the
+      // reason for an export, so none shows it.
       fetch: options.fetch ??
-        ((input, init) => globalThis.fetch(input, init)),
+        ((input, init) => runOutside(() => globalThis.fetch(input, init))),
       timers,
       onError: options.onError ??
         ((error) => console.warn(redactMessage(error.message))),

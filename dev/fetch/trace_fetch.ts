@@ -1,0 +1,34 @@
+/**
+ * Makes plain `fetch` calls of a request spans, without a change of the app.
+ *
+ * @module
+ */
+
+import { currentScope } from "../../core/request_scope.ts";
+import { tracedFetch } from "../../trace/instrument/traced_fetch.ts";
+
+/**
+ * Replaces the global `fetch` by one that opens a span for each request. It sends
+ * no trace to other servers.
+ *
+ * @returns A function that restores the original, unless other code has replaced
+ * it in the meantime.
+ */
+export function traceFetch(): () => void {
+  const original = globalThis.fetch;
+  const traced = tracedFetch({ fetch: original });
+  const patched: typeof fetch = (input, init) =>
+    isInFetch() ? original(input, init) : traced(input, init);
+  // Bun's has more properties than a name.
+  Object.defineProperties(patched, Object.getOwnPropertyDescriptors(original));
+  globalThis.fetch = patched;
+  return () => {
+    if (globalThis.fetch === patched) globalThis.fetch = original;
+  };
+}
+
+/** Whether the request has a span already, by `tracedFetch()` or the kit's auth. */
+function isInFetch(): boolean {
+  const { name } = Object(currentScope()?.span) as { readonly name?: unknown };
+  return typeof name === "string" && name.startsWith("fetch ");
+}
