@@ -16,7 +16,7 @@ import type { Invalidation } from "../../data/invalidation_log.ts";
 import { CacheNotes, type KeyNote } from "./cache_notes.ts";
 import { type Origin, originOf } from "./origin.ts";
 import { type Reason, requestName, whyMissing } from "./reasons.ts";
-import { duration, shownKey, shownName, shownTags } from "./shown.ts";
+import { shownKey, shownName, shownTags } from "./shown.ts";
 
 /** Maximum caches to remember, for programs that create one per request. */
 const MAX_CACHES = 20;
@@ -133,7 +133,10 @@ class ObservedLookUp implements LookUp {
 
   /** Returns the part after the result. */
   #reason(result: Result, why: string | undefined): Reason {
-    if (result === "hit") return { text: this.#hit() };
+    if (result === "hit") {
+      const isShared = this.#inFlight !== undefined;
+      return { text: isShared ? ": the shared store had it" : "" };
+    }
     const record = this.#notes.cache.store.peek(this.#call.key);
     if (record !== undefined) this.#notes.keep(this.#note, record);
     if (result === "stale") {
@@ -149,15 +152,6 @@ class ObservedLookUp implements LookUp {
     return obstacle === undefined
       ? { text: `: ${text}`, origin }
       : { text: `: not stored: ${obstacle}` };
-  }
-
-  #hit(): string {
-    if (this.#inFlight !== undefined) return ": the shared store had it";
-    const { cache } = this.#notes;
-    const { freshUntil = Infinity } = this.#note.record ?? {};
-    return freshUntil === Infinity
-      ? ""
-      : `: it expires in ${duration(freshUntil - cache.now())}`;
   }
 
   /** Returns which option keeps the function from being cached. */

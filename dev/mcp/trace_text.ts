@@ -96,7 +96,9 @@ function detailText(span: SpanData): string {
 function notesOf(span: SpanData): string[] {
   const { "app.reason": reason, "app.cause": cause } = span.attributes;
   const notes: string[] = [];
-  if (reason !== undefined) notes.push(`reason: ${oneLine(String(reason))}`);
+  if (reason !== undefined && reason !== detailText(span)) {
+    notes.push(`reason: ${oneLine(String(reason))}`);
+  }
   const [, causeId] = String(cause ?? "").split("-");
   if (causeId) notes.push(`caused by trace ${oneLine(causeId, 32)}`);
   const error = errorText(span);

@@ -19,6 +19,7 @@ import {
   withSpan,
 } from "@quartet/kit/trace";
 import type { SpanData } from "@quartet/kit/trace";
+import { watchCaches } from "../../dev/cache/start.ts";
 import { detailOf, statementOf } from "../../trace/export/attributes.ts";
 import { curlCommand } from "../../viewer/model/curl.ts";
 
@@ -35,6 +36,8 @@ async function detailsOf(work: () => unknown) {
 }
 
 Deno.test("detailOf() returns a cache span's key", async () => {
+  // As under the dev command. Otherwise only the last key is recorded.
+  const unwatch = watchCaches();
   const cache = createCache();
   assertEquals(
     await detailsOf(() => cache.cached("country:fr", () => 1, { maxAge: 60 })),
@@ -44,6 +47,7 @@ Deno.test("detailOf() returns a cache span's key", async () => {
     await detailsOf(() => traceCacheOperation("set", "country:de", () => {})),
     [["cache.set", "country:de"]],
   );
+  unwatch();
   await cache.close();
 });
 

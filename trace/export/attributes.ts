@@ -21,6 +21,7 @@ const DETAIL_ATTRIBUTES = [
   "rpc.method",
   "http.route",
   "app.cache.key",
+  "app.reason",
   "app.auth.reason",
   "app.auth.result",
   "url.path",
@@ -65,8 +66,8 @@ export function exceptionOf(
 
 /**
  * Returns the most useful detail that a span's name doesn't contain: a
- * statement, a path, a cache key, or how a subscription ended. `undefined` if
- * there is none.
+ * statement, a path, a cache key, a reason, or how a subscription ended.
+ * `undefined` if there is none.
  */
 export function detailOf(span: SpanData): string | undefined {
   const end = endOf(span);
@@ -74,7 +75,9 @@ export function detailOf(span: SpanData): string | undefined {
   const detail = attributeText(span, ...DETAIL_ATTRIBUTES);
   // `fetch GET example.com/users` is named after its address.
   const said = detail?.replace(/^https?:\/\//, "");
-  return said === undefined || span.name.includes(said) ? undefined : detail;
+  return said === undefined || span.name.includes(said)
+    ? attributeText(span, "app.reason")
+    : detail;
 }
 
 /** Returns how a subscription ended, or why a page opened a socket again. */

@@ -19,8 +19,9 @@ export function actionOf(span: SpanData): string {
   if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
   const detail = detailOf(span);
   if (detail !== undefined && span.layer === "routing") return detail;
-  const result = attributeText(span, "app.cache.result") ?? refusalOf(span);
-  return [span.name, detail, result]
+  const result = attributeText(span, "app.reason", "app.cache.result") ??
+    refusalOf(span);
+  return [span.name, detail === result ? undefined : detail, result]
     .filter((part) => part !== undefined).join(" ");
 }
 

@@ -5,6 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
+  type Attributes,
   type CLIReporterOptions,
   createCLIReporter,
   type Layer,
@@ -79,6 +80,43 @@ GET /countries/fr 200 13.5ms
 └─ data          13.3ms  loader:country
    ├─ database   12.3ms  SELECT * FROM country WHERE code = ?
    └─ data       1.00ms  cache.get fr miss
+`,
+  );
+});
+
+Deno.test("A span of the cache, auth or RPC is printed with the reason for its result", () => {
+  const reasons: [string, Layer, Attributes][] = [
+    ["cache.get", "data", {
+      "app.cache.key": "post:7",
+      "app.cache.result": "miss",
+      "app.reason": "miss: it expired 3 s ago",
+    }],
+    ["auth:requireRoles", "auth", {
+      "app.auth.reason": "roles",
+      "app.reason": "refused: role admin is required",
+    }],
+    ["rpc:posts.add", "rpc", {
+      "rpc.method": "posts.add",
+      "rpc.status_code": "VALIDATION_ERROR",
+      "app.reason": "refused: title: must not be empty, which is a long reason",
+    }],
+  ];
+  const text = printed((tracer) => {
+    const root = tracer.startTrace(
+      "GET /",
+      "request",
+      request("GET", "/", 200),
+    );
+    for (const each of reasons) root.child(...each).end();
+    root.end();
+  }, { width: 80 });
+  assertEquals(
+    text,
+    `\
+GET / 200 0.00ms
+├─ data   0.00ms  cache.get post:7 miss: it expired 3 s ago
+├─ auth   0.00ms  auth:requireRoles refused: role admin is required
+└─ rpc    0.00ms  rpc:posts.add refused: title: must not be empty, which is a …
 `,
   );
 });
