@@ -67,7 +67,7 @@ export async function startTracing(
   deferToApp(tracer);
   const parts = [
     recordLocations(tracer),
-    watchCaches(),
+    watchCaches(tracer),
     traceFetch(),
   ];
   let viewerURL: string | undefined;

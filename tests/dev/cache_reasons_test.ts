@@ -51,7 +51,7 @@ function subject(options: CacheOptions = {}): Subject {
 
 /** Observes all caches until the end of the test. */
 function observing(): Disposable {
-  return { [Symbol.dispose]: watchCaches() };
+  return { [Symbol.dispose]: watchCaches(createTracer()) };
 }
 
 Deno.test("A look-up says that it hit, or that the value was never computed or has expired", async () => {

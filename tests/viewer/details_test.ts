@@ -37,7 +37,7 @@ async function detailsOf(work: () => unknown) {
 
 Deno.test("detailOf() returns a cache span's key", async () => {
   // As under the dev command. Otherwise only the last key is recorded.
-  const unwatch = watchCaches();
+  const unwatch = watchCaches(createTracer());
   const cache = createCache();
   assertEquals(
     await detailsOf(() => cache.cached("country:fr", () => 1, { maxAge: 60 })),

@@ -1,0 +1,130 @@
+/**
+ * Lists what the dev command knows of the caches, without secrets and values.
+ *
+ * @module
+ */
+
+import { parseLink, type SpanReference } from "../../trace/export/links.ts";
+import type { CacheNotes, KeyNote } from "./cache_notes.ts";
+import { duration, shownKey, shownName } from "./shown.ts";
+
+/** Maximum keys in a list, the ones that are asked for most. */
+const MAX_KEYS = 500;
+
+/** Maximum tags in a list, the ones with the most keys. */
+const MAX_TAGS = 200;
+
+/** A key of a cache. */
+export interface ListedKey {
+  readonly key: string;
+  readonly tags: readonly string[];
+  /** Whether a call would hit, in words: `fresh for 57 s`, `expired`. */
+  readonly state: string;
+  readonly hits: number;
+  readonly stale: number;
+  readonly misses: number;
+  /** The estimated size, in bytes. Absent if it isn't in memory. */
+  readonly bytes?: number;
+  /** The keys whose values were computed from this one. */
+  readonly dependants: readonly string[];
+  /** The result of the last look-up, in words. */
+  readonly reason: string;
+}
+
+/** A tag of at least one key. */
+export interface ListedTag {
+  readonly tag: string;
+  /** The number of keys with it. */
+  readonly keys: number;
+  /** The last invalidation, such as `2 s ago by POST /posts/7`. */
+  readonly invalidated?: string;
+  /** The span that invalidated it, if it was traced. */
+  readonly cause?: SpanReference;
+}
+
+/** All caches of a process. */
+export interface CacheListing {
+  readonly keys: readonly ListedKey[];
+  readonly tags: readonly ListedTag[];
+  /** The number of keys that aren't listed. */
+  readonly more: number;
+}
+
+/** Lists the keys and tags of caches. */
+export function listCaches(caches: readonly CacheNotes[]): CacheListing {
+  const lists = caches.map((notes) => ({
+    keys: keysOf(notes),
+    tags: tagsOf(notes),
+  }));
+  const keys = lists.flatMap(({ keys }) => keys)
+    .sort((a, b) => usesOf(b) - usesOf(a));
+  const tags = lists.flatMap(({ tags }) => tags)
+    .sort((a, b) => b.keys - a.keys);
+  return {
+    keys: keys.slice(0, MAX_KEYS),
+    tags: tags.slice(0, MAX_TAGS),
+    more: Math.max(0, keys.length - MAX_KEYS),
+  };
+}
+
+function usesOf({ hits, stale, misses }: ListedKey): number {
+  return hits + stale + misses;
+}
+
+function keysOf(notes: CacheNotes): ListedKey[] {
+  const dependants = new Map<string, string[]>();
+  for (const { key, record } of notes.keys.values()) {
+    for (const part of record?.keys ?? []) {
+      const known = dependants.get(part) ?? [];
+      known.push(shownKey(key));
+      dependants.set(part, known);
+    }
+  }
+  return Array.from(notes.keys.values(), (note) => {
+    const { key, record, hits, stale, misses, reason } = note;
+    const state = stateOf(notes, note);
+    const bytes = state.startsWith("fresh") ? record?.bytes : undefined;
+    return {
+      key: shownKey(key),
+      tags: record?.tags.map(shownName) ?? [],
+      ...{ state, hits, stale, misses, reason },
+      ...(bytes === undefined ? {} : { bytes }),
+      dependants: dependants.get(record?.scopeKey ?? key) ?? [],
+    };
+  });
+}
+
+function stateOf({ cache }: CacheNotes, { key, record, obstacle }: KeyNote) {
+  const { store, now } = cache;
+  if (obstacle !== undefined || record === undefined) return "not stored";
+  if (!store.invalidations.isValid(record)) return "invalidated";
+  const left = record.freshUntil - now();
+  if (left <= 0) return "expired";
+  // Asking for a record counts as a use, so this only asks if necessary.
+  const isGone = store.evictions > record.evictions &&
+    store.peek(key) === undefined;
+  if (isGone) return "evicted";
+  return left === Infinity ? "fresh" : `fresh for ${duration(left)}`;
+}
+
+function tagsOf(notes: CacheNotes): ListedTag[] {
+  const counts = new Map<string, number>();
+  for (const { record } of notes.keys.values()) {
+    for (const tag of record?.tags ?? []) {
+      counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    }
+  }
+  return Array.from(counts, ([tag, keys]) => {
+    const found = notes.invalidations.peek(`tag ${tag}`);
+    const cause = parseLink(found?.origin?.traceparent);
+    return {
+      tag: shownName(tag),
+      keys,
+      ...(found === undefined ? {} : {
+        invalidated: `${duration(notes.cache.now() - found.time)} ago` +
+          (found.origin === undefined ? "" : ` by ${found.origin.name}`),
+      }),
+      ...(cause === undefined ? {} : { cause }),
+    };
+  });
+}
