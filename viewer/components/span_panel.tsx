@@ -19,6 +19,7 @@ import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { Failure } from "./failure.tsx";
 import { Events, Logs } from "./span_events.tsx";
 import { SpanPast } from "./span_past.tsx";
+import { Reason, REASON_ATTRIBUTES } from "./span_reason.tsx";
 import { TimeFacts } from "./span_times.tsx";
 import { ValueText } from "./value_text.tsx";
 
@@ -71,6 +72,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
         </div>
       </header>
       <div class="panel-columns">
+        <Reason span={span} />
         {isGroup(unit)
           ? <GroupFacts unit={unit} whole={tree.end - tree.start} />
           : (
@@ -142,8 +144,10 @@ function Statement({ span }: { span: SpanData }) {
 function Attributes({ span }: { span: SpanData }) {
   const { droppedAttributes = 0 } = span;
   const attributes = { ...span.attributes };
-  // The statement has its own section.
-  for (const name of STATEMENT_ATTRIBUTES) delete attributes[name];
+  // These have their own sections.
+  for (const name of [...STATEMENT_ATTRIBUTES, ...REASON_ATTRIBUTES]) {
+    delete attributes[name];
+  }
   if (Object.keys(attributes).length + droppedAttributes === 0) return null;
   return (
     <Section label="Attributes" title="Attributes">
