@@ -147,6 +147,7 @@ class Connections {
   readonly #lose: (error: Error) => void;
   #listener: PostgresConnection | undefined;
   #isListening = false;
+  #isClosed = false;
   #beat: Promise<unknown> | undefined;
 
   constructor(
@@ -156,9 +157,22 @@ class Connections {
   ) {
     this.#options = options;
     this.#lose = lose;
-    this.#createListener = () => create(lose);
+    // Work that continues after closing must open no other connection.
+    const createUnlessClosed = (onError: (error: Error) => void) => {
+      this.#checkOpen();
+      return create(onError);
+    };
+    this.#createListener = () => createUnlessClosed(lose);
     const { maxConnections: max = 4 } = options;
-    this.pool = new ConnectionPool({ create, onError: lose, max });
+    this.pool = new ConnectionPool({
+      create: createUnlessClosed,
+      onError: lose,
+      max,
+    });
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new Error("the connection was closed");
   }
 
   async open(isListening: boolean): Promise<this> {
@@ -186,6 +200,7 @@ class Connections {
     const pulse = PULSE + crypto.randomUUID();
     const arrived = Promise.withResolvers<void>();
     await listener.connect();
+    this.#checkOpen();
     await listener.listen(channel, (payload) => {
       if (payload === pulse) arrived.resolve();
       else if (!payload.startsWith(PULSE)) onMessage(payload);
@@ -204,6 +219,7 @@ class Connections {
   }
 
   close(): Promise<unknown> {
+    this.#isClosed = true;
     return Promise.all([this.pool.close(), this.#listener?.close()]);
   }
 }

@@ -193,6 +193,28 @@ test(
   },
 );
 
+test(
+  "A channel that is closed while it connects opens no other connection",
+  async (world, signal) => {
+    await world.channel<number>().publish(0);
+    let late = 0;
+    for (let ms = 0; ms < 30; ms++) {
+      let isClosing = false;
+      const channel = world.channel<number>({
+        connect: (() => {
+          if (isClosing) late++;
+          return world.connect();
+        }) as never,
+      });
+      channel.subscribe(signal).next().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      isClosing = true;
+      await channel.close();
+    }
+    assertEquals(late, 0);
+  },
+);
+
 test("A socket receives the starting position of a subscription to Postgres", async (world) => {
   const channel = world.channel<number>();
   const api = createRouter({
