@@ -143,7 +143,12 @@ Deno.test("Nothing imports mod.ts, dev.ts or the dev command", () => {
 });
 
 Deno.test("The viewer imports from the server only records and their formats", () => {
-  const allowed = ["trace/types.ts", "trace/serialize.ts", "trace/layers.ts"];
+  const allowed = [
+    "trace/types.ts",
+    "trace/finding.ts",
+    "trace/serialize.ts",
+    "trace/layers.ts",
+  ];
   const wrong = viewer.filter(({ from, to }) =>
     folderOf(from) === "viewer" && folderOf(to) !== "viewer" &&
     !allowed.includes(to) && !to.startsWith("trace/export/") &&
