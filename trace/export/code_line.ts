@@ -1,4 +1,20 @@
-import type { SpanData } from "../types.ts";
+import type { AttributeValue, SpanData } from "../types.ts";
+
+/** The attributes of a line of code. */
+export const CODE_LINE = ["code.file.path", "code.line.number"] as const;
+
+/**
+ * Looks up the line of code, which otherwise happens when it is read. If it is
+ * unknown, its attributes are removed. Call it before copying attributes.
+ *
+ * @returns The same object.
+ */
+export function settleLine<T extends Readonly<Record<string, AttributeValue>>>(
+  attributes: T,
+): T {
+  void attributes[CODE_LINE[0]];
+  return attributes;
+}
 
 /**
  * Returns the line of code behind a span, such as `posts.ts:41`, or

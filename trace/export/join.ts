@@ -13,6 +13,7 @@
  * @module
  */
 
+import { settleLine } from "./code_line.ts";
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { alignClocks, type AlignedNode, processOf } from "./align_clocks.ts";
 import { joinedMetadata } from "./joined_metadata.ts";
@@ -256,7 +257,7 @@ function joinedSpan(node: Node): SpanData {
     startTime: span.startTime + shift,
     endTime: span.endTime + shift,
     attributes: isFirst
-      ? { ...span.attributes, [CLOCK_SHIFT]: shift }
+      ? { ...settleLine(span.attributes), [CLOCK_SHIFT]: shift }
       : span.attributes,
     events: span.events.map((event) => ({
       ...event,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { settleLine } from "./code_line.ts";
 import type { AttributeValue } from "../types.ts";
 import { type Field, setOwn } from "./field.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
@@ -18,7 +19,7 @@ const INT_LIMIT = 2 ** 63;
 export function toKeyValues(
   attributes: Readonly<Record<string, AttributeValue>>,
 ): OTLPKeyValue[] {
-  return Object.entries(attributes).map(([key, value]) => ({
+  return Object.entries(settleLine(attributes)).map(([key, value]) => ({
     key: toWellFormed(key),
     value: toAnyValue(value),
   }));

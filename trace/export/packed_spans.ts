@@ -5,6 +5,7 @@
  * @module
  */
 
+import { settleLine } from "./code_line.ts";
 import { show } from "../../core/check/show.ts";
 import type {
   AttributeValue,
@@ -231,7 +232,7 @@ function packAttributes(
   attributes: SpanData["attributes"],
   { strings, shapes }: Tables,
 ): unknown[] {
-  const values = Object.entries(attributes).map(([key, value]) => {
+  const values = Object.entries(settleLine(attributes)).map(([key, value]) => {
     if (typeof value === "string") return strings.add(value);
     if (typeof value === "number") return numberText(value);
     if (typeof value === "boolean") return value;

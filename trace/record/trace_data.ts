@@ -5,6 +5,7 @@
  */
 
 import { exceptionOf } from "../export/attributes.ts";
+import { CODE_LINE, settleLine } from "../export/code_line.ts";
 import { metadataOf, OPEN, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
 import type { TraceRecord } from "./trace_record.ts";
@@ -20,31 +21,22 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /**
  * Returns the record of one request or job. After its end, it is always the same
  * object.
- *
- * @param isLocated Whether to look up the lines of user code, under the dev
- * command. This takes longer than all the rest.
  */
-export function toTraceData(trace: TraceRecord, isLocated = true): TraceData {
-  if (trace.host.locator === undefined) isLocated = false;
-  if (trace.data !== undefined && (trace.isLocated || !isLocated)) {
-    return trace.data;
-  }
-  const data = buildTraceData(trace, isLocated);
-  if (!trace.isRunning) {
-    trace.data = data;
-    trace.isLocated = isLocated;
-  }
+export function toTraceData(trace: TraceRecord): TraceData {
+  if (trace.data !== undefined) return trace.data;
+  const data = buildTraceData(trace);
+  if (!trace.isRunning) trace.data = data;
   return data;
 }
 
-function buildTraceData(trace: TraceRecord, isLocated: boolean): TraceData {
+function buildTraceData(trace: TraceRecord): TraceData {
   const { root } = trace;
   const children = new Map<SpanImpl, string[]>();
   const spans = new Map<string, SpanData>();
   for (const span of trace.spans) {
     const below: string[] = [];
     children.set(span, below);
-    const data = toSpanData(span, below, isLocated);
+    const data = toSpanData(span, below);
     spans.set(span.id, span.isOpen ? markOpen(data) : data);
     if (span.parent !== null) children.get(span.parent)?.push(span.id);
   }
@@ -64,14 +56,16 @@ function buildTraceData(trace: TraceRecord, isLocated: boolean): TraceData {
 }
 
 function markOpen(span: SpanData): SpanData {
-  return { ...span, attributes: { ...span.attributes, [OPEN]: true } };
+  return {
+    ...span,
+    attributes: { ...settleLine(span.attributes), [OPEN]: true },
+  };
 }
 
 /** Creates the record of a span with its children. */
 export function toSpanData(
   span: SpanImpl,
   children: readonly string[],
-  isLocated = false,
 ): SpanData {
   const { trace, parent, startedAt } = span;
   const endedAt = span.isOpen ? startedAt : span.endedAt;
@@ -85,7 +79,7 @@ export function toSpanData(
     startTime: trace.origin + startedAt,
     endTime: trace.origin + endedAt,
     duration: endedAt - startedAt,
-    attributes: isLocated ? locatedValuesOf(span) : valuesOf(span),
+    attributes: attributesOf(span),
     events: (span.events ?? []).map((event) =>
       event.attributes === undefined
         ? event
@@ -101,17 +95,52 @@ export function toSpanData(
 }
 
 /**
- * Returns the attributes of a span, and the line of user code that threw its
- * error, or else that opened the span.
+ * Returns the attributes of a span. Under the dev command, these include the line
+ * of user code that threw its error, or else that opened the span.
  */
-function locatedValuesOf(span: SpanImpl): SpanData["attributes"] {
+function attributesOf(span: SpanImpl): SpanData["attributes"] {
+  const values = valuesOf(span);
   const { stack, events = [], trace: { host: { locator } } } = span;
+  if (locator === undefined) return values;
   const thrown = exceptionOf({ events })?.attributes?.["exception.stacktrace"];
-  return {
-    ...(stack !== undefined && locator?.locate(stack)),
-    ...valuesOf(span),
-    ...(typeof thrown === "string" && locator?.locateError(thrown)),
+  const hasThrown = typeof thrown === "string";
+  if (stack === undefined && !hasThrown) return values;
+  return addLine(
+    values,
+    () =>
+      (hasThrown ? locator.locateError(thrown) : undefined) ??
+        (stack && locator.locate(stack)),
+  );
+}
+
+/**
+ * Adds the attributes of a line. The line is looked up when one of them is read,
+ * because that takes longer than all the rest.
+ */
+function addLine(
+  values: Record<string, AttributeValue>,
+  find: () => SpanData["attributes"] | undefined,
+): SpanData["attributes"] {
+  if (CODE_LINE[0] in values) return values;
+  const settle = () => {
+    const line = find();
+    for (const key of CODE_LINE) {
+      delete values[key];
+      const value = line?.[key];
+      if (value !== undefined) values[key] = value;
+    }
   };
+  for (const key of CODE_LINE) {
+    Object.defineProperty(values, key, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        settle();
+        return values[key];
+      },
+    });
+  }
+  return values;
 }
 
 /** Creates the record of a span that ran in a browser. */

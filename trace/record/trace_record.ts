@@ -40,8 +40,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   droppedSpans = 0;
   /** The public record, after the trace's end and on demand. */
   data: TraceData | undefined = undefined;
-  /** Whether `data` has the lines of user code. */
-  isLocated = false;
   #id: string | undefined;
   #last: SpanImpl;
   #spanCount = 1;

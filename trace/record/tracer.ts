@@ -94,8 +94,7 @@ export class TracerImpl implements Tracer {
         if (isStored) {
           this.#store.push(trace);
           if (subscribers.want("trace:end")) {
-            const data = toTraceData(trace, false);
-            subscribers.emit({ type: "trace:end", trace: data });
+            subscribers.emit({ type: "trace:end", trace: toTraceData(trace) });
           }
         } else if (subscribers.want("trace:discard")) {
           const { id: rootSpanId, traceId } = root;

@@ -11,7 +11,6 @@ import {
   rule,
 } from "../../core/check/rules.ts";
 import { codeLineOf } from "../export/code_line.ts";
-import { hostOf } from "../record/locator.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { SpanData, TraceData, Tracer } from "../types.ts";
 import { formatTrace, type SpanNotes } from "./format_trace.ts";
@@ -135,19 +134,12 @@ export function reportTraces(
     const { trace } = event;
     const link = linkTo(trace);
     const notes = notesOf?.(trace, paint) ?? new Map();
-    const lineOf = (span: SpanData) =>
-      codeLineOf(located(tracer, span), folder);
+    const lineOf = (span: SpanData) => codeLineOf(span, folder);
     write(
       formatTrace(trace, { paint, slow: slowMs, width, link, lineOf, notes }),
     );
   }, ["trace:end"]);
   return { close, [Symbol.dispose]: close };
-}
-
-/** Returns a span with its line of user code, under the dev command. */
-function located(tracer: Tracer, span: SpanData): SpanData {
-  if (hostOf.get(tracer)?.locator === undefined) return span;
-  return tracer.getTrace(span.traceId)?.spans.get(span.id) ?? span;
 }
 
 /** Some terminals report zero columns. */
