@@ -4,9 +4,12 @@ import { yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { MAX_LINE, MAX_SEGMENT, type RunFolder } from "./run_folder.ts";
 
 /** How long lines wait for others, in milliseconds. */
-const DELAY = 250;
-/** Maximum waiting lines. The oldest are dropped first. */
-const MAX_WAITING = 1_000;
+const DELAY = 500;
+/**
+ * Maximum waiting lines. Under load, the oldest are dropped, because writing a
+ * trace takes longer than recording it.
+ */
+const MAX_WAITING = 500;
 /** The characters that are written together, or one line. */
 const BATCH = 256 * 1024;
 
@@ -55,10 +58,11 @@ export function createWriter(
   }
 
   async function write(): Promise<void> {
-    while (waiting.length > 0) {
+    const lines = waiting.splice(0);
+    while (lines.length > 0) {
       let text = "";
-      while (waiting.length > 0 && text.length < BATCH) {
-        const line = JSON.stringify(waiting.shift()!());
+      while (lines.length > 0 && text.length < BATCH) {
+        const line = JSON.stringify(lines.shift()!());
         if (line.length < MAX_LINE) text += `${line}\n`;
       }
       if (text !== "") await append(text);
@@ -79,7 +83,7 @@ export function createWriter(
     add(read) {
       if (isBroken) return;
       waiting.push(read);
-      if (waiting.length > MAX_WAITING * 2) {
+      if (waiting.length > MAX_WAITING * 1.25) {
         waiting = waiting.slice(-MAX_WAITING);
       }
       timer ??= runOutside(() => setTimeout(flush, DELAY));
