@@ -816,11 +816,11 @@ Deno.test("createCache() rejects limits together with a store", () => {
   }
 });
 
-Deno.test("initClientTracing() rejects unknown options and lists the known ones", () => {
+Deno.test("initClientTracing() rejects unknown options", () => {
   assertThrows(
     () => initClientTracing({ endpont: "/traces" } as never),
     TypeError,
-    'Cannot trace page: unknown option "endpont". Known options: endpoint, trustedOrigins',
+    'Cannot trace page: unknown option "endpont"',
   );
 });
 

@@ -36,9 +36,9 @@ export type { Attributes, AttributeValue, Layer } from "./types.ts";
 let current: ClientTracer | undefined;
 
 /**
- * Starts tracing in the page: patches `fetch`, `XMLHttpRequest` and `WebSocket`,
- * records what the user does, and sends it all to the server. Call it before the
- * page's other code. When it was started before, nothing happens.
+ * Starts tracing in the page: patches `fetch` and `WebSocket`, records what the
+ * user does, and sends it all to the server. Call it before the page's other
+ * code. When it was started before, nothing happens.
  *
  * The root of a trace is a page load, a navigation without a reload, or a click,
  * a submitted form or a key that a request follows within a second. It ends when

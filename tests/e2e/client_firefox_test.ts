@@ -105,7 +105,7 @@ Deno.test({
     assertEquals(parentOf("GET /style.css"), "link /style.css");
     assertEquals(parentOf("GET /script.js"), "script /script.js");
     assertEquals(parentOf("GET /echo"), "fetch GET /echo");
-    assertEquals(parentOf("PUT /echo"), "xhr PUT /echo");
+    assertEquals(parentOf("PUT /echo"), "xmlhttprequest /echo");
     assertEquals(typeof page.attributes["app.vital.ttfb"], "number");
     // Firefox doesn't measure it.
     assertEquals(page.attributes["app.vital.cls"], undefined);

@@ -78,6 +78,8 @@ testPage("each resource links to its server's request", async (app, view) => {
     assertEquals(span.parentId, page.id, name);
     assertEquals(span.traceId, page.traceId, name);
   }
+  const missing = await sentSpan(app, "img /missing.png");
+  assertEquals(missing.status, "error");
   assert(view.errors.every((text) => text.includes("404")), `${view.errors}`);
 }, {
   head: `<link rel="stylesheet" href="/style.css?token=secret">

@@ -38,16 +38,6 @@ export interface BrowserHistory {
   replaceState(...args: unknown[]): void;
 }
 
-/** An `XMLHttpRequest`. */
-export interface BrowserXHR extends EventTarget {
-  readonly readyState: number;
-  readonly status: number;
-  open(method: string, url: string | URL, ...rest: unknown[]): void;
-  send(body?: unknown): void;
-  setRequestHeader(name: string, value: string): void;
-  getAllResponseHeaders(): string;
-}
-
 /** The metrics that a server has sent in `Server-Timing`. */
 type ServerTiming = readonly {
   readonly name: string;
@@ -73,6 +63,8 @@ export interface ResourceTiming extends PerformanceEntry {
   readonly requestStart: number;
   readonly responseStart: number;
   readonly responseEnd: number;
+  /** 0 if another origin hides it. Absent in some browsers. */
+  readonly responseStatus?: number;
   readonly transferSize: number;
   readonly decodedBodySize: number;
   readonly serverTiming?: ServerTiming;

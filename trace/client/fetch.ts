@@ -1,5 +1,13 @@
 import { replace } from "./replace.ts";
-import { type EndRequest, openRequest, tracedPath } from "./requests.ts";
+import {
+  requestTrace,
+  setStatus,
+  tracedPath,
+  traceparentOf,
+} from "./requests.ts";
+import { type ClientTrace, openSpan } from "./roots.ts";
+import { confirm } from "./sender.ts";
+import type { ClientSpan } from "./span.ts";
 
 /**
  * Replaces the page's `fetch`. The replacement opens a span for each request
@@ -11,7 +19,8 @@ import { type EndRequest, openRequest, tracedPath } from "./requests.ts";
 export function patchFetch(signal: AbortSignal): void {
   replace(globalThis, "fetch", (native) => async (...args) => {
     let request: Request | undefined;
-    let end: EndRequest | undefined;
+    let trace: ClientTrace | undefined;
+    let span: ClientSpan | undefined;
     try {
       const [input] = args;
       // Not `instanceof`: the request may come from another frame.
@@ -21,9 +30,11 @@ export function patchFetch(signal: AbortSignal): void {
         args = [request = new Request(...args)];
         const { headers, method } = request;
         if (!headers.has("traceparent")) {
-          const [traceparent, endRequest] = openRequest("fetch", method, path);
-          headers.set("traceparent", traceparent);
-          end = endRequest;
+          trace = requestTrace();
+          span = openSpan(trace, `fetch ${method} ${path}`, "request", {
+            attributes: { "http.request.method": method, "url.path": path },
+          });
+          headers.set("traceparent", traceparentOf(span));
         }
       }
     } catch {
@@ -31,14 +42,26 @@ export function patchFetch(signal: AbortSignal): void {
     }
     try {
       const response = await native(...args);
-      end?.(response.status, response.headers.get("x-app-trace-id"));
+      if (trace) {
+        setStatus(span!, response.status);
+        // Without its id, the server may not have recorded the trace.
+        const id = response.headers.get("x-app-trace-id");
+        confirm(trace, id?.includes(trace.id));
+      }
       return response;
     } catch (error) {
-      // An abort isn't an error; a timeout is.
-      const isAborted = request?.signal.aborted &&
-        (error as Error)?.name !== "TimeoutError";
-      end?.(undefined, "", isAborted ? undefined : error);
+      if (trace) {
+        trace.isKnown = true;
+        // An abort isn't an error; a timeout is.
+        if (
+          request!.signal.aborted && (error as Error)?.name !== "TimeoutError"
+        ) {
+          span!.event("fetch.aborted");
+        } else span!.error(error);
+      }
       throw error;
+    } finally {
+      span?.end();
     }
   }, signal);
 }

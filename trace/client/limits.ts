@@ -22,8 +22,6 @@ export const MAX_FIRST_WAIT = 4_000;
 /** The same after a successful connection, because a server may restart. */
 export const MAX_WAIT = 100_000;
 
-/** Maximum characters of a text. The server cuts names and keys further. */
-export const MAX_LENGTH = 4096;
 /** Maximum events of a span. */
 export const MAX_EVENTS = 64;
 
@@ -37,7 +35,5 @@ export const MAX_DURATION = 30_000;
 export const MAX_ROOTS = 10;
 /** Maximum resources of a root that become spans. Fewer than `MAX_QUEUE`. */
 export const MAX_RESOURCES = 400;
-/** Maximum interactions whose durations are compared. */
-export const MAX_INTERACTIONS = 10;
 /** Maximum characters of an element's description. */
 export const MAX_LABEL = 40;

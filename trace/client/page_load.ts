@@ -7,7 +7,7 @@ import { addSpan, openSpan, type Root } from "./roots.ts";
 declare const document: BrowserDocument;
 
 /** The phases of a page load whose timing has a start and an end. */
-const PHASES = ["redirect", "domainLookup", "connect", "response"] as const;
+const PHASES = ["redirect", "connect", "response"] as const;
 
 /** Returns the navigation's timing. Empty if the browser doesn't support it. */
 export function navigationTiming(): NavigationTiming {
@@ -21,16 +21,16 @@ export function navigationTiming(): NavigationTiming {
  * @returns The trace id, and the `traceparent` if it is known. Nothing if the
  * request wasn't traced, or if the page came from a cache.
  */
-export function findPageTrace(): (string | undefined)[] {
-  const timing = navigationTiming();
+export function findPageTrace(
+  timing: NavigationTiming,
+): (string | undefined)[] {
   const text =
     document.querySelector("meta[name=traceparent],meta[name=app-trace-id]")
       ?.content ??
       (globalThis as { __APP_TRACE_ID__?: string }).__APP_TRACE_ID__ ??
       linkOf(timing);
-  const id = /[\da-f]{32}/.exec(`${text}`)?.[0];
-  const link = id && id !== text ? text : undefined;
-  return isCached(timing) ? [] : [id, link];
+  const id = /[\da-f]{32}/.exec(text!)?.[0];
+  return isCached(timing) ? [] : [id, id !== text ? text : undefined];
 }
 
 /**
@@ -38,8 +38,10 @@ export function findPageTrace(): (string | undefined)[] {
  *
  * @param page The page load. It doesn't end before that.
  */
-export function recordPageLoad(page: Root): Handlers {
-  const { requestStart, responseStart } = navigationTiming();
+export function recordPageLoad(
+  page: Root,
+  { requestStart, responseStart }: NavigationTiming,
+): Handlers {
   const request = openSpan(page, "request", "request", {
     startTime: now(requestStart),
   });
@@ -53,7 +55,7 @@ export function recordPageLoad(page: Root): Handlers {
         addSpan(page, name, timing[`${name}Start`], timing[`${name}End`]);
       }
       const { domComplete, loadEventEnd, responseEnd } = timing;
-      addSpan(page, "dom", responseEnd, domComplete, "custom");
+      addSpan(page, "dom", responseEnd, domComplete);
       page.touch(now(loadEventEnd));
       request.end(now(responseStart));
     },

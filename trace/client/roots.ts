@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Attributes, Layer } from "../types.ts";
+import type { Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
 import { CHECK_DELAY, IDLE, MAX_DURATION, MAX_ROOTS } from "./limits.ts";
 import { isTracing, queueSpan, type SentTrace } from "./sender.ts";
@@ -24,9 +24,16 @@ export interface ClientTrace extends SpanTrace, SentTrace {
 /** A page load, a navigation or an interaction. */
 export interface Root extends ClientTrace {
   readonly span: ClientSpan;
-  /** Whether anything may be its child. An interaction needs a request first. */
+  /**
+   * Whether it is recorded, and anything may be its child. An interaction needs
+   * a request first.
+   */
   isReady?: boolean;
   isOver?: boolean;
+  /** Sets the user's action, and the name of the span. */
+  become(action: string, name: string): void;
+  /** Records it from now on: sends its span, which is open. */
+  announce(): void;
   /** Counts a span as started. */
   opened(): void;
   /** The number of its resources. */
@@ -73,13 +80,10 @@ export function addSpan(
   name: string,
   start: number,
   end: number,
-  layer: Layer = "request",
-  attributes: Attributes = {},
 ): void {
   // Comparisons with `undefined` are false too.
   if (trace && end > start) {
-    openSpan(trace, name, layer, { startTime: now(start), attributes })
-      .end(now(end));
+    openSpan(trace, name, "custom", { startTime: now(start) }).end(now(end));
   }
 }
 
@@ -106,23 +110,28 @@ export function beginRoot(
   const parentId = isFrame ? link.slice(36, 52) : undefined;
   const span = new ClientSpan({ ...trace }, parentId, name, "request", {
     startTime: start,
-    attributes: {
-      "app.action": action,
-      "url.path": location.pathname,
-      "app.link": isFrame ? undefined : link,
-    },
+    attributes: { "app.link": isFrame ? undefined : link },
   });
   const limit = start + MAX_DURATION;
   let open = 0;
-  // Without children, it isn't recorded.
-  let isAnnounced = false;
   let last = start;
   const root: Root = Object.assign(trace, {
     span,
     resources: 0,
+    become(action: string, name: string) {
+      span.rename(name);
+      span.setAttribute("app.action", action);
+      span.setAttribute("url.path", location.pathname);
+    },
+    announce() {
+      if (root.isReady) return;
+      root.isReady = true;
+      span.setAttribute("app.open", true);
+      span.send(start);
+      span.setAttribute("app.open", undefined!);
+    },
     opened() {
-      if (!isAnnounced) span.send(start, { "app.open": true });
-      isAnnounced = root.isReady = true;
+      root.announce();
       open++;
     },
     ended(json: string, time: number) {
@@ -141,9 +150,10 @@ export function beginRoot(
       if (open > 0) last = now();
       open = 0;
       root.isOver = true;
-      if (isAnnounced) span.end(Math.min(last, limit));
+      if (root.isReady) span.end(Math.min(last, limit));
     },
   });
+  root.become(action, name);
   const wait = () => setTimeout(check, CHECK_DELAY);
   const check = () => root.covers(now()) ? wait() : root.finish();
   wait();

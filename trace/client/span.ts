@@ -1,6 +1,6 @@
 import type { Attributes, AttributeValue, Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
-import { MAX_EVENTS, MAX_LENGTH } from "./limits.ts";
+import { MAX_EVENTS } from "./limits.ts";
 
 /** Options of a span of the browser. */
 export interface ClientSpanOptions {
@@ -128,19 +128,12 @@ export class ClientSpan {
   }
 
   /** @internal Sends the span, also before its end. */
-  send(endTime: number, more?: Attributes): void {
-    const record = this.#record;
-    const attributes = { ...record.attributes, ...more };
+  send(endTime: number): void {
     try {
-      const json = JSON.stringify({ ...record, endTime, attributes }, clip);
+      const json = JSON.stringify({ ...this.#record, endTime });
       this.#trace.ended(json, endTime);
     } catch {
       // Untyped code may have set an attribute that isn't JSON.
     }
   }
-}
-
-/** Shortens texts. */
-function clip(_key: string, value: unknown): unknown {
-  return typeof value === "string" ? value.slice(0, MAX_LENGTH) : value;
 }

@@ -3,7 +3,11 @@ import type { BrowserDocument } from "./browser.ts";
 import { now } from "./clock.ts";
 import { patchFetch } from "./fetch.ts";
 import { watchTimeline } from "./observe.ts";
-import { findPageTrace, recordPageLoad } from "./page_load.ts";
+import {
+  findPageTrace,
+  navigationTiming,
+  recordPageLoad,
+} from "./page_load.ts";
 import { recordResources } from "./resources.ts";
 import {
   beginRoot,
@@ -17,7 +21,6 @@ import type { ClientSpan, ClientSpanOptions } from "./span.ts";
 import { followUser } from "./user.ts";
 import { recordVitals } from "./vitals.ts";
 import { patchWebSocket } from "./websocket.ts";
-import { patchXHR } from "./xhr.ts";
 
 declare const document: BrowserDocument;
 
@@ -51,7 +54,7 @@ export class ClientTracer {
       options;
     for (const name in unknown) {
       throw new TypeError(
-        `Cannot trace page: unknown option "${name}". Known options: endpoint, trustedOrigins`,
+        `Cannot trace page: unknown option "${name}"`,
       );
     }
     // A frame's `srcdoc` has no origin to send to.
@@ -59,28 +62,24 @@ export class ClientTracer {
     const url = new URL(endpoint, location.origin).href;
     const { signal } = this.#end;
     startSender(url, [location.origin, ...trustedOrigins]);
-    const [id, link] = findPageTrace();
+    const timing = navigationTiming();
+    const [id, link] = findPageTrace(timing);
     const page = beginRoot("load", "page:load", now(0), id, link);
     if (id) confirm(page, true);
-    const [vitals, hide] = recordVitals(page);
+    const [vitals, hide] = recordVitals(page, timing);
     const drain = watchTimeline(
-      { ...recordPageLoad(page), ...vitals, ...recordResources(url) },
-      signal,
+      { ...recordPageLoad(page, timing), ...vitals, ...recordResources(url) },
     );
     followUser(signal);
     patchFetch(signal);
-    patchXHR(signal);
     patchWebSocket(signal);
-    const leave = () => {
+    // The last event of a page, also of one that is being left.
+    addEventListener("visibilitychange", () => {
+      if (!document.hidden) return;
       drain();
       hide();
       finishRoots();
       flush();
-    };
-    addEventListener("pagehide", leave, { signal });
-    // On a phone, this may be the last event of the page.
-    addEventListener("visibilitychange", () => {
-      if (document.hidden) leave();
     }, { signal });
   }
 

@@ -29,18 +29,16 @@ export function followUser(signal: AbortSignal): void {
   let { pathname, search } = location;
   let interaction: Root | undefined;
 
-  function navigate(start = now()): void {
+  function navigate(): void {
     const action = "navigation";
     const name = `${action} ${pathname}`;
     let root = findRoot(true);
     if (root && root === interaction) {
       // The interaction continues as the navigation that it has caused.
       interaction = undefined;
-      root.span.rename(name);
-      root.span.setAttribute("app.action", action);
-      root.span.setAttribute("url.path", pathname);
-    } else root = beginRoot(action, name, start);
-    root.isReady = true;
+      root.become(action, name);
+    } else root = beginRoot(action, name, now());
+    root.announce();
   }
 
   /** Checks whether the address has changed. */
@@ -62,18 +60,21 @@ export function followUser(signal: AbortSignal): void {
     );
   for (const type of ["keydown", "click", "submit"]) {
     on(type, ({ isTrusted, target, timeStamp }) => {
-      // Scripts of the page dispatch events too, and the dev command's panel
-      // isn't a part of the page.
-      if (!isTrusted || target.localName === "trace-panel") return;
+      // Scripts of the page dispatch events too, a document isn't an element, and
+      // the dev command's panel isn't a part of the page.
+      if (
+        !isTrusted || !target.ownerDocument ||
+        target.localName === "trace-panel"
+      ) return;
       const action = type.replace("down", "");
       const name = `${action} ${describe(target)}`;
       interaction = beginRoot(action, name, now(timeStamp));
     });
   }
   on("popstate", () => onMove());
-  on("pageshow", ({ persisted, timeStamp }) => {
+  on("pageshow", ({ persisted }) => {
     // The browser has kept the page.
-    if (persisted) navigate(now(timeStamp));
+    if (persisted) navigate();
   });
   for (const name of ["pushState", "replaceState"] as const) {
     replace(history, name, (native) => (...args) => {
@@ -88,10 +89,9 @@ export function followUser(signal: AbortSignal): void {
  * user has typed.
  */
 function describe(target: BrowserElement): string {
-  if (!target.ownerDocument) return "document";
   // A form's fields hide its own properties, such as a field named `id`.
   const { closest, getAttribute } = Element.prototype;
-  const element = closest.call(target, "a,button,[role=button]") ?? target;
+  const element = closest.call(target, "a,button") ?? target;
   const label = getAttribute.call(element, "aria-label") ??
     closest.call(
       element,

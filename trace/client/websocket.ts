@@ -1,4 +1,3 @@
-import type { Attributes } from "../types.ts";
 import { replace } from "./replace.ts";
 import { requestTrace, tracedPath, traceparentOf } from "./requests.ts";
 import { type ClientTrace, findRoot, openSpan } from "./roots.ts";
@@ -21,16 +20,6 @@ export function patchWebSocket(signal: AbortSignal): void {
   /** Broken sockets, by name. */
   const broken: Record<string, Line | false> = {};
 
-  function open(
-    trace: ClientTrace,
-    name: string,
-    attributes: Attributes = {},
-  ): ClientSpan {
-    // A page can't read the response to a socket's request.
-    trace.isKnown = true;
-    return openSpan(trace, name, "request", { attributes });
-  }
-
   replace(globalThis, "WebSocket", (Native) =>
     class extends Native {
       #span: ClientSpan | undefined;
@@ -41,9 +30,13 @@ export function patchWebSocket(signal: AbortSignal): void {
         if (!path) return;
         const name = `websocket ${path}`;
         const [trace = requestTrace(), codes] = broken[name] || [];
-        const span = this.#span = open(trace, name, {
-          "app.detached": codes && true,
-          "app.websocket.close_code": codes,
+        // A page can't read the response to a socket's request.
+        trace.isKnown = true;
+        const span = this.#span = openSpan(trace, name, "request", {
+          attributes: {
+            "app.detached": codes && true,
+            "app.websocket.close_code": codes,
+          },
         });
         this.addEventListener("open", () => span.end());
         this.addEventListener("close", ({ code }) => {
@@ -62,7 +55,7 @@ export function patchWebSocket(signal: AbortSignal): void {
             // The action that subscribes, if it isn't the one of the socket.
             const root = findRoot(true);
             const span = root && root.id !== this.#span!.traceId
-              ? open(root, "subscribe")
+              ? openSpan(root, "subscribe", "request")
               : this.#span!;
             span.end();
             return `${start}"traceparent":"${traceparentOf(span)}",`;
