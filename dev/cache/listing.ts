@@ -4,7 +4,12 @@
  * @module
  */
 
-import { parseLink, type SpanReference } from "../../trace/export/links.ts";
+import type {
+  CacheListing,
+  ListedKey,
+  ListedTag,
+} from "../../trace/export/cache_listing.ts";
+import { parseLink } from "../../trace/export/links.ts";
 import type { CacheNotes, KeyNote } from "./cache_notes.ts";
 import { duration, shownKey, shownName } from "./shown.ts";
 
@@ -13,42 +18,6 @@ const MAX_KEYS = 500;
 
 /** Maximum tags in a list, the ones with the most keys. */
 const MAX_TAGS = 200;
-
-/** A key of a cache. */
-export interface ListedKey {
-  readonly key: string;
-  readonly tags: readonly string[];
-  /** Whether a call would hit, in words: `fresh for 57 s`, `expired`. */
-  readonly state: string;
-  readonly hits: number;
-  readonly stale: number;
-  readonly misses: number;
-  /** The estimated size, in bytes. Absent if it isn't in memory. */
-  readonly bytes?: number;
-  /** The keys whose values were computed from this one. */
-  readonly dependants: readonly string[];
-  /** The result of the last look-up, in words. */
-  readonly reason: string;
-}
-
-/** A tag of at least one key. */
-export interface ListedTag {
-  readonly tag: string;
-  /** The number of keys with it. */
-  readonly keys: number;
-  /** The last invalidation, such as `2 s ago by POST /posts/7`. */
-  readonly invalidated?: string;
-  /** The span that invalidated it, if it was traced. */
-  readonly cause?: SpanReference;
-}
-
-/** All caches of a process. */
-export interface CacheListing {
-  readonly keys: readonly ListedKey[];
-  readonly tags: readonly ListedTag[];
-  /** The number of keys that aren't listed. */
-  readonly more: number;
-}
 
 /** Lists the keys and tags of caches. */
 export function listCaches(caches: readonly CacheNotes[]): CacheListing {

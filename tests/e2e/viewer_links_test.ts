@@ -1,8 +1,11 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
+import { createCache } from "@quartet/kit/data";
 import { createTracer } from "@quartet/kit/trace";
 import { assertEquals } from "@std/assert";
+import { watchCaches } from "../../dev/cache/start.ts";
+import { assertAccessible, loadAxe } from "./accessibility.ts";
 import { shareBrowser } from "./browser.ts";
 import {
   assertQuiet,
@@ -182,4 +185,57 @@ Deno.test("The viewer reports that a linked trace doesn't exist", async () => {
   await page.getByRole("button", { name: "Show the list" }).click();
   await waitForPaths(page, ["/countries/fra"]);
   await assertQuiet(view);
+});
+
+Deno.test("The viewer says why a look-up missed, links to the cause, and lists the keys and tags of the cache", async () => {
+  const tracer = createTracer();
+  const unwatch = watchCaches(tracer);
+  const cache = createCache();
+  const post = cache.cacheFunction((id: string) => id, ["post"], {
+    tags: ["posts"],
+  });
+  await using atlas = startAtlas({ tracer });
+  await using view = await openViewer(browser, atlas.viewer);
+  const { page } = view;
+  await tracer.withSpan("first", "custom", () => post("7"));
+  await tracer.withSpan("change", "custom", () => cache.revalidateTag("posts"));
+  await tracer.withSpan("second", "custom", () => post("7"));
+  await waitForCount(page, "3 traces");
+  await openTrace(page, "second");
+  await selectSpan(page, "cache.get");
+  await waitForText(
+    page,
+    "#details .reason h4",
+    /^miss: tag posts was invalidated \d+ ms ago by change$/,
+  );
+  await page.getByRole("link", { name: "Show the cause" }).click();
+  await waitForText(page, ".trace-header h2", "change");
+  await waitForText(page, "#details h3", "cache.invalidate");
+  await waitForText(page, "#details .reason h4", "tag posts: 1 known entry");
+  await page.goBack();
+  await waitForText(page, ".trace-header h2", "second");
+  await page.getByRole("button", { name: "Close the trace" }).click();
+
+  await page.getByRole("tab", { name: "Cache" }).click();
+  await waitForAddress(page, ({ view }) => view === "cache");
+  const cells = page.locator("[aria-label=Cache] tbody :is(th, td)");
+  await cells.first().waitFor();
+  const texts = await cells.allInnerTexts();
+  assertEquals(texts.length, 10);
+  assertEquals(texts.slice(0, 3), [
+    `["post","7"]`,
+    "fresh for 60 min",
+    "0 % of 2",
+  ]);
+  assertEquals(texts[5], "posts");
+  assertEquals(texts.slice(7, 9), ["posts", "1"]);
+  await tracer.withSpan("third", "custom", () => post("7"));
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await waitForText(page, "[aria-label=Cache] tbody", "33 % of 3");
+  await loadAxe(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "ago by change" }).click();
+  await waitForText(page, "#details h3", "cache.invalidate");
+  await assertQuiet(view);
+  unwatch();
 });

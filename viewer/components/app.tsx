@@ -7,6 +7,7 @@ import { isShown } from "../state/route_spans.ts";
 import { listHidden } from "../state/selection.ts";
 import { sizeStyle } from "../state/sizes.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
+import { CacheView } from "./cache_view.tsx";
 import { classes, Tool } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
 import { FoundTable } from "./found_table.tsx";
@@ -22,6 +23,7 @@ const LISTS = {
   traces: TraceList,
   routes: RouteTable,
   findings: FoundTable,
+  cache: CacheView,
 };
 
 /** The page. */

@@ -3,6 +3,7 @@ import type { Layer } from "../../trace/types.ts";
 import { countFilters } from "../model/filters.ts";
 import { LAYER_ORDER } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
+import { hasCache } from "../state/cache.ts";
 import { found, isLooking } from "../state/found.ts";
 import {
   clearFilters,
@@ -30,6 +31,7 @@ export function FilterBar() {
         {isLooking.value && (
           <Tab id="findings" label={`Findings (${found.value.length})`} />
         )}
+        {hasCache.value && <Tab id="cache" label="Cache" />}
       </div>
       <Chip
         class="filter-toggle"

@@ -1,7 +1,6 @@
 import { parseLink } from "../../trace/export/links.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { formatUrlState } from "../model/url_state.ts";
-import { readParts } from "../state/url_keys.ts";
+import { hashOfSpan } from "../state/url_keys.ts";
 import { Section } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
 
@@ -18,20 +17,7 @@ export function Reason({ span: { attributes } }: { span: SpanData }) {
       class="reason"
       title={<ValueText text={String(reason)} />}
     >
-      {link && <SpanLink {...link}>Show the cause</SpanLink>}
+      {link && <a class="link" href={hashOfSpan(link)}>Show the cause</a>}
     </Section>
   );
-}
-
-interface SpanLinkProps {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly children: string;
-}
-
-/** A link to a span of any trace. The list stays as it is. */
-export function SpanLink({ traceId, spanId, children }: SpanLinkProps) {
-  const { view: _, zoom: __, compare: ___, ...list } = readParts();
-  const href = formatUrlState({ ...list, trace: traceId, span: spanId });
-  return <a class="link" href={href}>{children}</a>;
 }

@@ -6,11 +6,10 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { type Found, readFound } from "../model/found.ts";
-import { formatUrlState } from "../model/url_state.ts";
 import { addedPaths, askServer } from "./live.ts";
 import { wantedTrace } from "./opened.ts";
 import { entries, held } from "./traces.ts";
-import { readParts } from "./url_keys.ts";
+import { hashOfSpan } from "./url_keys.ts";
 
 const PATH = "/findings";
 
@@ -62,12 +61,5 @@ async function readTrace(id: string): Promise<void> {
 export function openFound({ traceId, spanIds }: Found): void {
   // A rejection outside of a request has no trace.
   if (traceId === "") return;
-  location.hash = formatUrlState({
-    ...readParts(),
-    trace: traceId,
-    span: spanIds[0] ?? "",
-    view: "",
-    compare: "",
-    zoom: "",
-  });
+  location.hash = hashOfSpan({ traceId, spanId: spanIds[0] ?? "" });
 }

@@ -10,6 +10,7 @@ import type { TraceView } from "../model/url_state.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { openSelected } from "./editor.ts";
 import { chooseFiles } from "./files.ts";
+import { hasCache } from "./cache.ts";
 import { isLooking } from "./found.ts";
 import { LIST_TABS, listTab, queryText } from "./listing.ts";
 import {
@@ -57,7 +58,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
   ],
   List: [
     [["p"], "Pause or resume the live tail", togglePaused],
-    [["r"], "Traces, routes or findings", toggleTab],
+    [["r"], "Next tab of the list", toggleTab],
     [["x"], "Mark, then compare with another", compare],
   ],
   Trace: [
@@ -92,7 +93,13 @@ function toggle(option: Signal<boolean>): void {
 }
 
 function toggleTab(): void {
-  const tabs = LIST_TABS.filter((tab) => tab !== "findings" || isLooking.value);
+  const isShown = {
+    traces: true,
+    routes: true,
+    findings: isLooking.value,
+    cache: hasCache.value,
+  };
+  const tabs = LIST_TABS.filter((tab) => isShown[tab]);
   listTab.value = tabs[(tabs.indexOf(listTab.value) + 1) % tabs.length]!;
   focusDrawn("list");
 }

@@ -42,7 +42,7 @@ import {
 import { keepInUrl } from "./url_keys.ts";
 
 /** The tabs of the list. The last one needs a dev command. */
-export const LIST_TABS = ["traces", "routes", "findings"] as const;
+export const LIST_TABS = ["traces", "routes", "findings", "cache"] as const;
 
 /** A tab of the list. */
 export type ListTab = typeof LIST_TABS[number];

@@ -221,7 +221,12 @@ export function openAtCursor(): void {
 
 /** The items that the cursor moves through. */
 function cursorList(): readonly { readonly key: string }[] {
-  const lists = { traces: listed, routes, findings: found };
+  const lists = {
+    traces: listed,
+    routes,
+    findings: found,
+    cache: { value: [] },
+  };
   return lists[listTab.value].value;
 }
 

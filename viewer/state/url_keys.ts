@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { UrlState } from "../model/url_state.ts";
+import type { SpanReference } from "../../trace/export/links.ts";
+import { formatUrlState, type UrlState } from "../model/url_state.ts";
 
 /** A part of the page's state in the URL. */
 interface UrlPart {
@@ -30,4 +31,11 @@ export function readParts(): Partial<UrlState> {
 /** Applies the texts of a URL to all parts. */
 export function applyParts(state: UrlState): void {
   for (const { apply } of parts) apply(state);
+}
+
+/** Returns the fragment that opens a span. The list stays as it is. */
+export function hashOfSpan({ traceId, spanId }: SpanReference): string {
+  const opened = { trace: traceId, span: spanId };
+  const reset = { view: "", compare: "", zoom: "" };
+  return formatUrlState({ ...readParts(), ...reset, ...opened });
 }
