@@ -1,5 +1,5 @@
 /**
- * Lets the dev command observe the caches: which calls hit, and why others miss.
+ * The dev command observes the caches: which calls hit, and why others miss.
  * Without it, no key and no tag is recorded.
  *
  * The observer is global, because the command and the app may load different copies

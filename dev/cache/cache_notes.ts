@@ -1,5 +1,5 @@
 /**
- * What the dev command remembers of one cache: its keys, and which span has
+ * The dev command's notes about one cache: its keys, and which span has
  * invalidated which tag.
  *
  * @module
@@ -11,6 +11,7 @@ import type { ObservedCache } from "../../data/cache_observer.ts";
 import type { Invalidation } from "../../data/invalidation_log.ts";
 import type { CacheRecord } from "../../data/store.ts";
 import { type Origin, originOf } from "./origin.ts";
+import { shownKey } from "./shown.ts";
 
 /** Maximum keys to remember. */
 const MAX_KEYS = 5_000;
@@ -27,9 +28,11 @@ export interface KeptRecord
   readonly evictions: number;
 }
 
-/** What is known of a key. */
+/** The notes about one key. */
 export interface KeyNote {
   readonly key: string;
+  /** The key without secrets. */
+  readonly shown: string;
   hits: number;
   stale: number;
   misses: number;
@@ -73,7 +76,13 @@ export class CacheNotes {
     let note = this.keys.get(key);
     if (note === undefined) {
       if (this.keys.size >= MAX_KEYS) this.#forgetOldest();
-      note = { key, hits: 0, stale: 0, misses: 0 } as KeyNote;
+      note = {
+        key,
+        shown: shownKey(key),
+        hits: 0,
+        stale: 0,
+        misses: 0,
+      } as KeyNote;
       this.keys.set(key, note);
     }
     if (record !== undefined) this.keep(note, record);

@@ -100,7 +100,7 @@ class ObservedLookUp implements LookUp {
     this.#span = span;
     this.#starters = starters;
     this.#note = notes.noteOf(call.key, record);
-    span.setAttribute("app.cache.key", shownKey(call.key));
+    span.setAttribute("app.cache.key", this.#note.shown);
     const tags = record?.tags ?? call.policy.tags;
     if (tags.length > 0) span.setAttribute("app.cache.tags", shownTags(tags));
   }

@@ -11,7 +11,7 @@ import type {
 } from "../../trace/export/cache_listing.ts";
 import { parseLink } from "../../trace/export/links.ts";
 import type { CacheNotes, KeyNote } from "./cache_notes.ts";
-import { duration, shownKey, shownName } from "./shown.ts";
+import { duration, shownName } from "./shown.ts";
 
 /** Maximum keys in a list, the ones that are asked for most. */
 const MAX_KEYS = 500;
@@ -42,19 +42,19 @@ function usesOf({ hits, stale, misses }: ListedKey): number {
 
 function keysOf(notes: CacheNotes): ListedKey[] {
   const dependants = new Map<string, string[]>();
-  for (const { key, record } of notes.keys.values()) {
+  for (const { shown, record } of notes.keys.values()) {
     for (const part of record?.keys ?? []) {
       const known = dependants.get(part) ?? [];
-      known.push(shownKey(key));
+      known.push(shown);
       dependants.set(part, known);
     }
   }
   return Array.from(notes.keys.values(), (note) => {
-    const { key, record, hits, stale, misses, reason } = note;
+    const { key, shown, record, hits, stale, misses, reason } = note;
     const state = stateOf(notes, note);
     const bytes = state.startsWith("fresh") ? record?.bytes : undefined;
     return {
-      key: shownKey(key),
+      key: shown,
       tags: record?.tags.map(shownName) ?? [],
       ...{ state, hits, stale, misses, reason },
       ...(bytes === undefined ? {} : { bytes }),

@@ -4,21 +4,37 @@ import type { Span } from "../../trace/types.ts";
 
 /** The span that caused something, such as an invalidation. */
 export interface Origin {
-  /** The name of its request or job, such as `POST /posts/7`. */
+  /** The name of its request or job, such as `POST /posts/7`, with a procedure. */
   readonly name: string;
   /** The span, as `traceparent` writes it. */
   readonly traceparent: string;
   readonly root: WeakRef<ObservedSpan>;
 }
 
+/** A span of the tracer. */
+interface FullSpan extends Span {
+  readonly name?: string;
+  readonly parent?: FullSpan | null;
+}
+
 /** Returns the origin of what happens in a span. `undefined` outside a trace. */
 export function originOf(span: ObservedSpan | undefined): Origin | undefined {
   // Only the tracer adds spans to a scope, so they are full spans.
-  const { root } = (span ?? {}) as Partial<Span & ObservedSpan>;
-  const { name } = Object(root) as { readonly name?: unknown };
-  if (root === undefined || typeof name !== "string") return undefined;
-  const traceparent = formatTraceparent(span as Span & ObservedSpan);
+  const full = span as FullSpan | undefined;
+  const root = full?.root as FullSpan | undefined;
+  // A span that isn't recorded has no name.
+  if (root?.name === undefined) return undefined;
+  const name = `${procedureOf(full!)}${root.name}`;
+  const traceparent = formatTraceparent(full!);
   return { name, traceparent, root: new WeakRef(root) };
+}
+
+/** All calls of a router are requests with one name, so the procedure is added. */
+function procedureOf({ root, parent }: FullSpan): string {
+  for (let span = parent; span && span !== root; span = span.parent) {
+    if (span.name?.startsWith("rpc:")) return `${span.name} in `;
+  }
+  return "";
 }
 
 /** Whether code in a span belongs to the request of an origin. */

@@ -1,5 +1,5 @@
 /**
- * Says in words why a call of a cache missed.
+ * Explains in words why a call of a cache missed.
  *
  * @module
  */

@@ -18,8 +18,17 @@ export function shownName(name: string): string {
   return redactText(clip(name, MAX_TEXT));
 }
 
+/** The texts of tags. All records of a function share its array. */
+const texts = new WeakMap<readonly string[], string>();
+
 /** Returns tags as one text, separated by commas. */
 export function shownTags(tags: readonly string[]): string {
+  let text = texts.get(tags);
+  if (text === undefined) texts.set(tags, text = textOf(tags));
+  return text;
+}
+
+function textOf(tags: readonly string[]): string {
   const more = tags.length > MAX_TAGS ? ["…"] : [];
   return [...tags.slice(0, MAX_TAGS).map(shownName), ...more].join(",");
 }

@@ -1,5 +1,5 @@
 /**
- * Says in words why a call was refused, for its span. Texts that may quote the
+ * Explains in words why a call was refused, for its span. Texts that may quote the
  * caller's input are only recorded under the dev command, without its values.
  *
  * @module
