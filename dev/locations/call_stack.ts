@@ -28,11 +28,11 @@ interface CallSite {
   getScriptNameOrSourceURL(): string | null | undefined;
 }
 
-/** A call stack that is read at most once. */
+/** A call stack. It is read at most once. */
 export class CallStack {
-  declare stack: unknown;
+  /** The frames until they are read. They keep the variables of functions. */
+  #captured: { readonly stack?: unknown } | undefined = {};
   #line: CodeLine | undefined;
-  #isRead = false;
 
   /**
    * Captures the running call stack.
@@ -42,42 +42,50 @@ export class CallStack {
   constructor(caller?: Parameters<typeof Error.captureStackTrace>[1]) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = MAX_FRAMES;
-    Error.captureStackTrace(this, caller);
+    Error.captureStackTrace(this.#captured!, caller);
     Error.stackTraceLimit = stackTraceLimit;
   }
 
   /** Returns the first line of user code, if there is one. */
   line(): CodeLine | undefined {
-    if (this.#isRead) return this.#line;
-    this.#isRead = true;
-    this.#line = isDeno ? this.#readFrames() : lineOf(String(this.stack));
-    // The frames keep functions and their code in memory.
-    this.stack = undefined;
-    return this.#line;
+    const captured = this.#captured;
+    if (captured === undefined) return this.#line;
+    this.#captured = undefined;
+    return this.#line = isDeno
+      ? readFrames(captured)
+      : lineOf(String(captured.stack));
   }
 
-  #readFrames(): CodeLine | undefined {
-    const before = Error.prepareStackTrace;
-    Error.prepareStackTrace = keepFrames;
-    let sites: unknown;
-    try {
-      sites = this.stack;
-    } finally {
-      Error.prepareStackTrace = before;
-    }
-    if (!Array.isArray(sites)) return undefined;
-    for (const site of sites as CallSite[]) {
-      const script = site.getScriptNameOrSourceURL();
-      const file = script ? userFile(script) : undefined;
-      if (file === HOST) return undefined;
-      const line = file === undefined ? null : site.getLineNumber();
-      if (line === null) continue;
-      // The source of a bundle is another file. Asking for it maps it again.
-      const isSource = /\.[cm]?tsx?$/.test(file!);
-      return codeLine(isSource ? file! : site.getFileName() ?? file!, line);
-    }
-    return undefined;
+  /** Forgets the frames. The line stays unknown, unless it was read before. */
+  drop(): void {
+    this.#captured = undefined;
   }
+}
+
+/** Returns the first line of user code of a captured stack, on Deno. */
+function readFrames(
+  captured: { readonly stack?: unknown },
+): CodeLine | undefined {
+  const before = Error.prepareStackTrace;
+  Error.prepareStackTrace = keepFrames;
+  let sites: unknown;
+  try {
+    sites = captured.stack;
+  } finally {
+    Error.prepareStackTrace = before;
+  }
+  if (!Array.isArray(sites)) return undefined;
+  for (const site of sites as CallSite[]) {
+    const script = site.getScriptNameOrSourceURL();
+    const file = script ? userFile(script) : undefined;
+    if (file === HOST) return undefined;
+    const line = file === undefined ? null : site.getLineNumber();
+    if (line === null) continue;
+    // The source of a bundle is another file. Asking for it maps it again.
+    const isSource = /\.[cm]?tsx?$/.test(file!);
+    return codeLine(isSource ? file! : site.getFileName() ?? file!, line);
+  }
+  return undefined;
 }
 
 function keepFrames(_: unknown, frames: unknown): unknown {

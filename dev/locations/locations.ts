@@ -10,16 +10,19 @@ import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { CallStack, lineOf } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";
+import { WaitingStacks } from "./waiting_stacks.ts";
 
 /** Spans that the kit opens for each request, whatever the user's code does. */
 const OWN_SPANS: readonly string[] = ["route.match", "auth:session"];
+
+const waiting = new WaitingStacks();
 
 const locator: SpanLocator = {
   capture(name, attributes, caller) {
     const isKnown = attributes?.["code.file.path"] !== undefined;
     return isKnown || OWN_SPANS.includes(name)
       ? undefined
-      : new CallStack(caller);
+      : waiting.add(new CallStack(caller));
   },
   locate: (captured) => (captured as CallStack).line(),
   locateError: lineOf,
@@ -39,5 +42,6 @@ export function recordLocations(tracer: Tracer): () => void {
   return () => {
     if (host !== undefined) host.locator = undefined;
     findCallSites(undefined);
+    waiting.close();
   };
 }

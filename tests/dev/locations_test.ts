@@ -53,6 +53,19 @@ const app = createApp({
         JSON.parse("{"); // parse
       });
     },
+  }, {
+    path: "/rows",
+    loader: () => {
+      const rows = Array.from({ length: 250_000 }, (_, i) => i / 3);
+      const count = () => withSpan("count", "custom", () => rows.length);
+      return count();
+    },
+  }, {
+    path: "/memory",
+    loader: () => {
+      globalThis.gc();
+      return Deno.memoryUsage().heapUsed / 1024 / 1024;
+    },
   }],
 });
 app.use((_request, _context, next) => next());
@@ -82,7 +95,11 @@ Deno.test("Under the dev command, spans know the line of user code that caused t
   await Deno.mkdir(`${folder.path}/node_modules/orm`, { recursive: true });
   await folder.write("node_modules/orm/mod.ts", ORM);
   await folder.write("main.ts", APP);
-  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  await using child = startDev(
+    ["main.ts", "--port", "0", "--trace"],
+    folder,
+    ["-A", "--v8-flags=--expose-gc"],
+  );
   const url = await addressOf(child);
   for (const path of ["all", "throw"]) {
     await (await fetch(new URL(path, url))).body?.cancel();
@@ -111,6 +128,21 @@ Deno.test("Under the dev command, spans know the line of user code that caused t
       assertEquals(found.get(span), lineOf(span));
     });
   }
+
+  await t.step(
+    "without keeping the variables of that code in memory",
+    async () => {
+      const ask = async (path: string) =>
+        await (await fetch(new URL(path, url))).json();
+      const before = await ask("/memory");
+      // 2 MB each.
+      for (let i = 0; i < 100; i++) await ask("/rows");
+      for (;;) {
+        if (await ask("/memory") - before < 100) break;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+  );
 
   await t.step("unless only the host caused them", () => {
     assertEquals(found.get("GET"), "none");

@@ -1,5 +1,4 @@
 import { exceptionOf } from "../../trace/export/attributes.ts";
-import { codeLineOf } from "../../trace/export/code_line.ts";
 import { pathOfPlace, readStack } from "../model/stack.ts";
 import { SHOWN_LENGTH } from "../model/text.ts";
 import { isFailed, type SpanNode } from "../model/tree.ts";
@@ -33,25 +32,23 @@ export function Failure({ node }: { node: SpanNode }) {
       class="failure"
       title={<ValueText text={head || plain} />}
     >
-      {frames && (
-        <Stack text={frames} isLocated={codeLineOf(span, "") !== undefined} />
-      )}
+      {frames && <Stack text={frames} />}
     </Section>
   );
 }
 
 /**
- * A stack whose places open in the editor, if the server knows the line of the
- * span. Others are copied. Places in libraries are dimmed.
+ * A stack whose places open in the editor, or are copied. Places in libraries are
+ * dimmed.
  */
-function Stack({ text, isLocated }: { text: string; isLocated: boolean }) {
+function Stack({ text }: { text: string }) {
   if (text.length > SHOWN_LENGTH) {
     return <pre tabIndex={0}><ValueText text={text} /></pre>;
   }
   return (
     <pre class="stack" tabIndex={0}>
       {readStack(text).map(({ before, place, after, own }, i) => {
-        const opens = isLocated && own && canOpen(place);
+        const opens = own && canOpen(place);
         return (<div key={i} class={own ? "own" : "foreign"}>
           {before}
           {place !== "" && (

@@ -7,9 +7,12 @@
 import { codeLineOf } from "../../trace/export/code_line.ts";
 import { pathOfPlace } from "../model/stack.ts";
 import { messageOf } from "../model/text.ts";
-import { base, connection } from "./live.ts";
+import { addedPaths, base } from "./live.ts";
 import { notify, notifyFailure } from "./notices.ts";
 import { selected } from "./selection.ts";
+
+/** The path of the dev command's route, below the viewer. */
+const PATH = "/open";
 
 /** Returns the absolute path and line behind the selected span, if known. */
 export function selectedPlace(): string | undefined {
@@ -18,9 +21,9 @@ export function selectedPlace(): string | undefined {
   return place && canOpen(place) ? place : undefined;
 }
 
-/** Whether a place is a local file, and a server can open it. */
+/** Whether a place is a local file, and the server opens files. */
 export function canOpen(place: string): boolean {
-  return connection.value.kind !== "file" &&
+  return addedPaths.value.includes(PATH) &&
     /^(?:\/|[A-Z]:)/i.test(pathOfPlace(place));
 }
 
@@ -40,18 +43,12 @@ export async function openPlace(place: string): Promise<void> {
   const [, path = place, line] = /^(.+?):(\d+)(?::\d+)?$/
     .exec(pathOfPlace(place)) ?? [];
   try {
-    const response = await fetch(`${base()}/open`, {
+    const response = await fetch(base() + PATH, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ path, line: Number(line ?? 1) }),
     });
-    if (response.ok) return;
-    throw new Error(
-      // Without the dev command, the server has no such route.
-      response.status === 404
-        ? "Only dev --trace opens files"
-        : (await response.json()).error.message,
-    );
+    if (!response.ok) throw new Error((await response.json()).error.message);
   } catch (error) {
     notifyFailure(`${messageOf(error)}: ${pathOfPlace(place)}`);
   }
