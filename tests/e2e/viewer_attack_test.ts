@@ -23,6 +23,7 @@ import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
 import {
   assertQuiet,
+  clickUntilSelected,
   newViewerPage,
   startAtlas,
   type ViewerPage,
@@ -252,11 +253,10 @@ async function lookAtAll(page: Page, step = 1): Promise<void> {
     await lookAt(page, i, TEXTS[i]!);
   }
   await page.locator("#search").fill("</script>");
-  await waitUntil(
-    page,
-    `document.querySelectorAll("#trace-list [data-row]").length < ${TEXTS.length}`,
-  );
-  await page.locator("#trace-list [data-row]").first().click();
+  // Rows may move until the search has read all traces.
+  const found = TEXTS.filter((text) => text.includes("</script>")).length;
+  await waitForCount(page, `${found} of ${TEXTS.length} traces`);
+  await clickUntilSelected(page, "#trace-list [data-row]");
   await page.keyboard.press("n");
   await page.locator("#details mark").first().waitFor();
   await page.getByRole("button", { name: "Close the trace" }).click();

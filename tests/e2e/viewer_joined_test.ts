@@ -16,6 +16,8 @@ import {
   waitForPlace,
   waitForRows,
   waitForText,
+  waitForTexts,
+  waitForValue,
   waitUntil,
 } from "./viewer_page.ts";
 
@@ -48,8 +50,8 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-function rowNames(page: Page): Promise<string[]> {
-  return page.locator("#waterfall [data-row] .label").allInnerTexts();
+function waitForNames(page: Page, names: readonly string[]): Promise<void> {
+  return waitForTexts(page, "#waterfall [data-row] .label", names);
 }
 
 testJoined("shows one total of a joined trace everywhere", async (page) => {
@@ -86,8 +88,7 @@ testJoined(
     ) {
       await facts.getByText(text).waitFor();
     }
-    const marks = page.locator("#waterfall .axis .vital");
-    assertEquals(await marks.allInnerTexts(), ["LCP", "load"]);
+    await waitForTexts(page, "#waterfall .axis .vital", ["LCP", "load"]);
     await page.getByRole("button", { name: "prices moved by +21.0 ms" })
       .click();
     await waitForText(page, "#details h3", "GET /quote");
@@ -137,7 +138,7 @@ testJoined(
   async (page) => {
     await press(page, "e");
     const stack = page.locator("#details .stack");
-    assertEquals(await stack.locator(".own button").allInnerTexts(), [
+    await waitForTexts(page, "#details .stack .own button", [
       "file:///shop/data/stock.ts:41:11",
       "file:///shop/rpc/stock.ts:18:20",
     ]);
@@ -158,9 +159,10 @@ testJoined(
     await waitForAddress(page, ({ view }) => view === "table");
     await waitForText(page, "#details h3", "db.query");
     const active = page.locator("#work-table .selected");
-    assertEquals(
-      (await active.locator("[role=gridcell]").allInnerTexts())
-        .map((text) => text.trim()),
+    await waitForValue(
+      async () =>
+        (await active.locator("[role=gridcell]").allInnerTexts())
+          .map((text) => text.trim()),
       [
         "Statement",
         "SELECT level FROM stock WHERE product = ?",
@@ -215,7 +217,7 @@ testJoined(
       "/shop.js",
       "GET /shop.js",
     ];
-    assertEquals(await rowNames(page), zoomed);
+    await waitForNames(page, zoomed);
     await page.getByRole("button", { name: "Whole trace" }).click();
     await waitForText(page, "#waterfall [data-row]", "hydrate:Cart");
     await waitForAddress(page, ({ zoom }) => zoom === "");
@@ -223,7 +225,7 @@ testJoined(
     await page.locator("#waterfall").getByText("hydrate:Cart").click();
     await press(page, "z");
     await waitForAddress(page, ({ zoom }) => zoom === "238.9-263.1");
-    assertEquals(await rowNames(page), [
+    await waitForNames(page, [
       "page load /shop",
       "dom",
       "hydrate:Cart",
@@ -265,9 +267,10 @@ testJoined(
 
 testJoined("lists the longest spans of the critical path", async (page) => {
   const summary = page.getByRole("group", { name: "Critical path" });
-  assertEquals(
-    (await summary.locator(".finding").allInnerTexts())
-      .map((text) => text.replace(/\s+/, " ")),
+  await waitForValue(
+    async () =>
+      (await summary.locator(".finding").allInnerTexts())
+        .map((text) => text.replace(/\s+/, " ")),
     [
       "browser 239 ms",
       "prices 220 ms",
@@ -280,8 +283,7 @@ testJoined("lists the longest spans of the critical path", async (page) => {
   await summary.getByRole("button", { name: "SELECT price" }).click();
   await waitForText(page, "#details h3", "SELECT price");
   await waitForText(page, "#details", "207 ms");
-  const marked = await page.locator("#waterfall .on-path").count();
-  assert(marked > 0);
+  await page.locator("#waterfall .on-path").first().waitFor();
   await press(page, "c");
   await waitForRows(page, "#waterfall .on-path", 0);
   await summary.waitFor({ state: "detached" });
@@ -294,6 +296,11 @@ testJoined(
     await page.locator("#details").waitFor();
     const sizeOf = async (selector: string, side: "width" | "height") =>
       Math.round((await page.locator(selector).boundingBox())![side]);
+    const waitForSize = (
+      selector: string,
+      side: "width" | "height",
+      size: number,
+    ) => waitForValue(() => sizeOf(selector, side), size);
     for (
       const [name, selector, side, key] of [
         ["Size of the list", ".list-pane", "width", "ArrowRight"],
@@ -311,14 +318,14 @@ testJoined(
       await separator.focus();
       await press(page, key, key);
       const grown = key === "ArrowLeft" ? before - 32 : before + 32;
-      assertEquals(await sizeOf(selector, side), grown, name);
+      await waitForSize(selector, side, grown);
       await waitUntil(
         page,
         `document.activeElement.getAttribute("aria-valuenow") === "${grown}"`,
       );
       await page.reload();
-      await page.locator(selector).waitFor();
-      assertEquals(await sizeOf(selector, side), grown, name);
+      await page.locator("#details").waitFor();
+      await waitForSize(selector, side, grown);
 
       const box = (await separator.boundingBox())!;
       const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -327,9 +334,9 @@ testJoined(
       await page.mouse.move(x + 20, y + 20, { steps: 4 });
       await page.mouse.up();
       const dragged = side === "height" ? grown - 20 : grown + 20;
-      assertEquals(await sizeOf(selector, side), dragged, name);
+      await waitForSize(selector, side, dragged);
       await separator.dblclick();
-      assertEquals(await sizeOf(selector, side), before, name);
+      await waitForSize(selector, side, before);
     }
   },
 );
@@ -367,6 +374,7 @@ testJoined(
     );
     await press(page, "Escape");
     await page.getByText("Longest").click();
+    await page.locator(".critical-summary ol").waitFor();
     const list = (await page.locator(".critical-summary ol").boundingBox())!;
     assert(list.x >= 0 && list.x + list.width <= 390);
   },

@@ -186,15 +186,32 @@ export async function listedPaths(page: Page): Promise<string[]> {
 }
 
 /** Waits until the list shows these paths, from the top. */
-export async function waitForPaths(
+export function waitForPaths(
   page: Page,
   paths: readonly string[],
 ): Promise<void> {
+  return waitForValue(() => listedPaths(page), paths);
+}
+
+/** Waits until the elements that match a selector have these texts. */
+export function waitForTexts(
+  page: Page,
+  selector: string,
+  texts: readonly string[],
+): Promise<void> {
+  return waitForValue(() => page.locator(selector).allInnerTexts(), texts);
+}
+
+/** Reads a value until it is as expected. */
+export async function waitForValue<Value>(
+  read: () => Promise<Value>,
+  expected: Value,
+): Promise<void> {
   const end = performance.now() + TIMEOUT;
   for (;;) {
-    const found = await listedPaths(page);
-    if (JSON.stringify(found) === JSON.stringify(paths)) return;
-    if (performance.now() > end) assertEquals(found, paths);
+    const found = await read();
+    if (JSON.stringify(found) === JSON.stringify(expected)) return;
+    if (performance.now() > end) assertEquals(found, expected);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

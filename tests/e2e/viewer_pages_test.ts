@@ -18,6 +18,8 @@ import {
   waitForCount,
   waitForRows,
   waitForText,
+  waitForTexts,
+  waitForValue,
   waitUntil,
 } from "./viewer_page.ts";
 
@@ -59,17 +61,17 @@ testFile(
   async ({ page }) => {
     await waitForCount(page, "3 traces");
     const rows = page.locator("#trace-list [data-row]");
-    assertEquals(await rows.locator(".kind").allInnerTexts(), [
+    await waitForTexts(page, "#trace-list [data-row] .kind", [
       "click",
       "navigate",
       "page",
     ]);
-    assertEquals(await rows.locator(".path .muted").allInnerTexts(), [
+    await waitForTexts(page, "#trace-list [data-row] .path .muted", [
       "/countries/fra · 3 requests",
       "3 requests",
       "/countries/:code · 4 requests",
     ]);
-    assertEquals(await firstRow(page), [
+    await waitForValue(() => firstRow(page), [
       "click",
       'button "Save" /countries/fra · 3 requests 6× query',
       "200",
@@ -148,14 +150,17 @@ testFile(
         ['click button "Save"', "1"],
       ] as const
     ) {
-      assertEquals(await route(name).locator(".count").innerText(), count);
+      await waitForValue(
+        () => route(name).locator(".count").innerText(),
+        count,
+      );
     }
     await route("page /countries/:code").getByRole("button", { name: "Spans" })
       .click();
     const row = page.locator(".route-spans tbody tr", { hasText: "db.query" });
     await row.waitFor();
-    assertEquals(await row.locator("td").count(), 4);
-    assertEquals(await row.locator("td").first().innerText(), "6");
+    await waitForValue(() => row.locator("td").count(), 4);
+    await waitForValue(() => row.locator("td").first().innerText(), "6");
     await page.getByLabel("Compare with").selectOption(
       "GET /api/rpc/notes.list",
     );
@@ -163,7 +168,8 @@ testFile(
       page,
       `document.querySelectorAll(".route-spans tbody tr:first-child td").length === 9`,
     );
-    assertEquals(await row.locator("td").nth(4).innerText(), "2");
+    // The runs of the other route are read in slices.
+    await waitForValue(() => row.locator("td").nth(4).innerText(), "2");
     const { href } = await waitForAddress(
       page,
       ({ compare }) =>
@@ -215,9 +221,9 @@ Deno.test("The viewer joins the pieces of a page from two files, once", async ()
     const [kind, path, , spans] = await firstRow(page);
     return [kind, path!.replace(/ 6× query$/, ""), spans];
   };
-  assertEquals(await row(), joined);
+  await waitForValue(row, joined);
   await open("document", "The page already had 1.");
-  assertEquals(await row(), joined);
+  await waitForValue(row, joined);
 
   // Either id opens it.
   for (const { traceId } of [spans[0]!, document[0]!]) {
@@ -238,8 +244,8 @@ testFile(
     const time = page.locator("#trace-list .row .startTime");
     const choose = page.getByRole("button", { name: /^Times: / });
     await choose.click();
-    assertEquals(await head.innerText(), "Time UTC");
-    assertEquals(await time.innerText(), "12:00:00.000");
+    await waitForValue(() => head.innerText(), "Time UTC");
+    await waitForValue(() => time.innerText(), "12:00:00.000");
     assertEquals(
       await time.getAttribute("title"),
       "2026-11-23 12:00:00.000 UTC",
