@@ -11,6 +11,7 @@ import {
   waitForPaths,
   waitForPlace,
   waitForText,
+  waitForValue,
 } from "./viewer_page.ts";
 import { ask, testViewer } from "./viewer_fixture.ts";
 
@@ -137,7 +138,7 @@ testViewer(
     await page.locator(".new-pill").click();
     await waitForCount(page, "62 traces");
     await waitForText(page, "#trace-list .path", "/countries/deu");
-    assertEquals(await list.evaluate((list) => list.scrollTop), 0);
+    await waitForValue(() => list.evaluate((list) => list.scrollTop), 0);
     await page.locator(".new-pill").waitFor({ state: "detached" });
   },
 );
@@ -237,6 +238,32 @@ testViewer(
       "job:second",
       "job:first",
     ]);
+  },
+);
+
+testViewer(
+  browser,
+  "lists what a search finds later while the pointer is in the list",
+  async ({ page }, { tracer }) => {
+    for (const name of ["a", "b", "wanted", "c", "d"]) {
+      tracer.startTrace(`job:${name}`).end();
+    }
+    await waitForCount(page, "5 traces");
+    await page.locator("#trace-list [data-row]").first().hover();
+    await page.evaluate(() => {
+      // Each trace takes a slice of its own, and the page draws in between.
+      let now = performance.now();
+      performance.now = () => now += 3;
+      globalThis.setTimeout = ((run: () => void) =>
+        requestAnimationFrame(() =>
+          requestAnimationFrame(run)
+        )) as typeof setTimeout;
+      // Focus would read the traces before there is a query.
+      const search = document.querySelector<HTMLInputElement>("#search")!;
+      search.value = "job:wanted";
+      search.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    await waitForPaths(page, ["job:wanted"]);
   },
 );
 

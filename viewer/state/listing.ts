@@ -4,7 +4,7 @@
  * @module
  */
 
-import { computed, effect, signal, untracked } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import {
   countFilters,
   createFilter,
@@ -201,10 +201,15 @@ export function prepareSearch(): void {
       at++;
     }
     const done = at >= list.length;
-    if (done || performance.now() - shownAt > SHOW_EVERY) {
+    // Progress lets the rows move, even below the pointer. A few new traces
+    // are done at once and don't.
+    const isFirst = searchProgress.value === 1;
+    if (done || isFirst || performance.now() - shownAt > SHOW_EVERY) {
       shownAt = performance.now();
-      searchProgress.value = done ? 1 : at / list.length;
-      searchTick.value++;
+      batch(() => {
+        searchProgress.value = done ? 1 : at / list.length;
+        searchTick.value++;
+      });
     }
     if (done) preparing = false;
     else setTimeout(slice);
