@@ -10,7 +10,7 @@ import type { SpanReference } from "./links.ts";
 export interface ListedKey {
   /** The key, without secrets. */
   readonly key: string;
-  /** Its tags, and those of the values that it was computed from. */
+  /** Its tags, including the tags of its parts. */
   readonly tags: readonly string[];
   /** Whether a call would hit, in words: `fresh for 57 s`, `expired`. */
   readonly state: string;
@@ -42,9 +42,9 @@ export interface ListedTag {
 
 /** All caches of a process. */
 export interface CacheListing {
-  /** The keys, those with the most calls first. */
+  /** The keys in order of their calls, the most called first. */
   readonly keys: readonly ListedKey[];
-  /** The tags, those with the most keys first. */
+  /** The tags in order of their keys, the most used first. */
   readonly tags: readonly ListedTag[];
   /** The number of keys that aren't listed. */
   readonly more: number;
