@@ -63,14 +63,13 @@ export const compareRuns: RunTool = async (
     each.route.includes(route)
   );
   const differing = compared.filter(({ verdict }) => verdict !== "same");
-  const [same, others] = [compared.length - differing.length, differing.length];
   return answerOf([
     `This run began ${agoText(present.start)}. Changed before it: ${
       oneLine(present.changed.join(", ")) || "no files"
     }.`,
-    `${
-      countText(others, "route")
-    } differ, ${same} are the same, of those used in both runs.`,
+    `Of the routes used in both runs, ${differing.length} differ and ${
+      compared.length - differing.length
+    } are the same.`,
     ...listOf(differing, limit, comparisonLines, "pass limit or route"),
   ]);
 };

@@ -81,7 +81,9 @@ export const recentErrors: RunTool = (tracer, { route = "", limit = 10 }) => {
       `- ${text}`,
       `  ${agoText(latest!.root.startTime)}${
         others.length > 0 ? `, ${others.length + 1} times` : ""
-      }, get_trace id ${latest!.root.traceId}`,
+      }${isPresent(latest!) ? "" : ", in an earlier run"}, get_trace id ${
+        latest!.root.traceId
+      }`,
     ], "pass limit or route"),
   ]);
 };

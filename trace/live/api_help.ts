@@ -21,6 +21,8 @@ Each parameter narrows the result:
                  ${LAYERS.slice(6).join(", ")}
   minDuration=…  least duration, in milliseconds
   after=…        start after this time, in epoch milliseconds
+  run=present    the present run, or the start of an earlier run of the dev
+                 command, in epoch milliseconds
   limit=100      maximum traces
 
 A trace has id, startTime, endTime and duration in milliseconds, metadata and

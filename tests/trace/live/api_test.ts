@@ -422,7 +422,7 @@ Deno.test("GET ?help and Accept: text/plain return the documentation as plain te
   assertEquals(type, "text/plain");
   for (
     const name of ["id", "traceId", "method", "path", "status", "layer"]
-      .concat(["minDuration", "after", "limit"])
+      .concat(["minDuration", "after", "run", "limit"])
   ) assertMatch(help!, new RegExp(`^  ${name}=`, "m"));
   for (const layer of LAYERS) assertMatch(help!, new RegExp(`\\b${layer}\\b`));
   assertMatch(help!, /^ {2}\/__app\/traces\/ws +a WebSocket/m);
