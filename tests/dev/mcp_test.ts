@@ -115,6 +115,7 @@ Deno.test("The tools lead from the summary to the line of an error and of a repe
       query(span, `SELECT name FROM author WHERE id = ${i}`, 41);
     }
     span.child("cache.get", "data", {
+      "app.cache.key": "books",
       "app.reason": "miss: it was never computed",
     }).end();
   });
