@@ -1,8 +1,9 @@
 /** Atlas with four planted mistakes, under the dev command. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Finding } from "../../trace/finding.ts";
 import { ROOT } from "../helpers.ts";
+import { connectAssistant } from "./assistant.ts";
 import { addressOf, makeFolder, startDev } from "./dev_command.ts";
 
 /** The lines of the mistakes are part of the test. */
@@ -157,4 +158,41 @@ Deno.test("dev --trace names planted causes with their lines, in the terminal an
   });
   assertEquals(refused.status, 403);
   await refused.body?.cancel();
+  await assertAssistantFinds(url, causes);
 });
+
+/** Checks that the tools for assistants lead to causes and their lines. */
+async function assertAssistantFinds(url: URL, causes: readonly string[]) {
+  await using assistant = await connectAssistant(
+    new URL("/__app/traces/mcp", url),
+  );
+  assertMatch(
+    await assistant.call("summary"),
+    /^5 findings: call findings.*\nThe latest error: GET \/capital 500 TypeError/m,
+  );
+  for (const cause of causes) {
+    const [rule, method, path, line] = cause.split(" ");
+    const found = await assistant.call("findings", { rule });
+    assertMatch(
+      found,
+      new RegExp(`^1 finding, .*\n- ${rule}: .* ${line}$`, "m"),
+    );
+    assertStringIncludes(found, `\n  ${method} ${path}, `);
+    const [, id] = /get_trace id ([\da-f]{32})/.exec(found)!;
+    const trace = await assistant.call("get_trace", { id });
+    assertStringIncludes(
+      trace,
+      `GET ${path === "/countries/:code" ? "/countries/DEU" : path} `,
+    );
+    // The promise was rejected after the request.
+    if (rule !== "unhandled-rejection") assertStringIncludes(trace, line!);
+  }
+  assertMatch(
+    await assistant.call("recent_errors"),
+    /^- GET \/capital 500 TypeError: Cannot read capital, token=REDACTED main\.ts:40$/m,
+  );
+  assertMatch(
+    await assistant.call("slow_routes", { route: "/largest" }),
+    /in 1 × WITH RECURSIVE .* main\.ts:35$/m,
+  );
+}
