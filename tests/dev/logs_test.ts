@@ -62,6 +62,12 @@ const ENTRY = `
   get("/many", () => {
     for (let i = 0; i < 200; i++) console.log("line", i);
   });
+  get("/wide", () => {
+    for (let i = 0; i < 70; i++) {
+      const name = i < 3 ? "alike" : "step " + i;
+      withSpan(name, "custom", () => console.log("from", i));
+    }
+  });
   get("/excluded", () => console.log("excluded, but printed"));
   get("/slow", async () => {
     console.log("waits for", "a second");
@@ -133,6 +139,11 @@ function treeOf(stdout: string, path: string): string {
   return tree.replaceAll(/ +[\d.]+ms/g, "");
 }
 
+/** Returns the numbers that the first group of a pattern finds. */
+function numbersIn(text: string, pattern: RegExp): number[] {
+  return Array.from(text.matchAll(pattern), ([, digits]) => Number(digits));
+}
+
 Deno.test("Under dev --trace, logs of a request are events of their spans, and printed once below them", async () => {
   await using dev = await start();
   const [root, ...below] = await dev.spansOf("/spans");
@@ -194,10 +205,24 @@ Deno.test("Recorded logs are bounded and redacted, and inspecting them runs no g
 
   const [many] = await dev.spansOf("/many");
   assertEquals([many.events.length, many.droppedEvents], [128, 72]);
-  const lines = [...dev.child.stdout.matchAll(/^line (\d+)$/gm)];
   assertEquals(
-    lines.map(([, number]) => Number(number)),
+    numbersIn(dev.child.stdout, /^line (\d+)$/gm),
     Array.from({ length: 200 }, (_, i) => i),
+  );
+});
+
+Deno.test("Logs of grouped and of hidden spans are printed in their tree, too", async () => {
+  await using dev = await start();
+  await dev.spansOf("/wide");
+  const tree = treeOf(dev.child.stdout, "/wide");
+  assertMatch(
+    tree,
+    /^├─ custom {2}alike × 3\n(?:│ {5}info {2}from \d\n){3}├─ custom {2}step 3\n/m,
+  );
+  assertMatch(tree, /\n {3}… \d+ more lines\n {3}info {2}from \d+\n/);
+  assertEquals(
+    numbersIn(tree, /info {2}from (\d+)$/gm),
+    Array.from({ length: 70 }, (_, i) => i),
   );
 });
 
