@@ -7,7 +7,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { SerializedTrace, SpanData } from "@quartet/kit/trace";
-import { addressOf, startDev } from "../dev/dev_command.ts";
+import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
 import { type Child, ROOT, startDeno, startProgram } from "../helpers.ts";
 
 const PACKAGES = {
@@ -99,10 +99,13 @@ for (const protocol of ["http/protobuf", "http/json"]) {
       `The kit, Node with OpenTelemetry and Deno with OTEL_DENO form one live trace, over ${protocol}`,
     ignore: !isRunnable,
     async fn() {
-      await using shop = startDev([
-        "tests/combined/services/shop.ts",
-        ...["--trace", "--port", "0"],
-      ]);
+      // In a folder of its own, where it keeps its traces.
+      await using shopFolder = await makeFolder();
+      const { pathname } = new URL("services/shop.ts", import.meta.url);
+      await using shop = startDev(
+        [pathname, "--trace", "--port", "0"],
+        shopFolder,
+      );
       const url = await addressOf(shop);
       const [, endpoint] = await shop.printed(
         /OTEL_EXPORTER_OTLP_ENDPOINT=(\S+)\n/,

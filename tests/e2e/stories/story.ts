@@ -6,7 +6,7 @@
  */
 
 import { assertLess } from "@std/assert";
-import { addressOf } from "../../dev/dev_command.ts";
+import { addressOf, makeFolder } from "../../dev/dev_command.ts";
 import { ROOT, startDeno } from "../../helpers.ts";
 import type { Page, TestBrowser } from "../browser.ts";
 import {
@@ -94,9 +94,14 @@ export async function runStory(
   run: (story: Story) => Promise<void>,
   { env = {}, ...options }: StoryOptions = {},
 ): Promise<void> {
+  // In a folder of its own, where it keeps its traces.
+  await using folder = await makeFolder();
+  const [config, command, app] = ["deno.json", "dev.ts", entry]
+    .map((path) => new URL(path, ROOT).pathname);
   await using dev = startDeno(
-    ["run", "-A", "--no-check", "dev.ts", entry, "--trace", "--port=0"],
-    ROOT,
+    ["run", "-A", "--no-check", "--config", config!, command!, app!]
+      .concat("--trace", "--port=0"),
+    folder.path,
     { env },
   );
   const url = (await addressOf(dev)).origin;
