@@ -8,6 +8,7 @@
  */
 
 import { isHex } from "../../core/bytes/hex.ts";
+import { show } from "../../core/check/show.ts";
 import { Field } from "../../trace/export/field.ts";
 import { deserializeTrace } from "../../trace/serialize.ts";
 import type {
@@ -20,6 +21,11 @@ import { type FileStates, MAX_FILES } from "./file_states.ts";
 
 /** The version of the format. Segments of others are left out. */
 const VERSION = 1;
+
+/** Maximum files that are named as changed. */
+export const MAX_CHANGED = 100;
+/** Maximum characters of such a name. */
+const MAX_NAME = 1_000;
 
 /** The first line of a segment. */
 export interface Header {
@@ -55,8 +61,8 @@ export function readHeader(line: string): Header | undefined {
   if (header.get("quartet").number() !== VERSION) return undefined;
   const files = header.get("files").items().slice(0, MAX_FILES);
   return {
-    changed: header.get("changed").items().slice(0, MAX_FILES)
-      .map((name) => name.text()),
+    changed: header.get("changed").items().slice(0, MAX_CHANGED)
+      .map((name) => name.text().slice(0, MAX_NAME)),
     files: new Map(files.map((entry) => {
       const [name, state] = entry.items();
       return [
@@ -77,9 +83,10 @@ export function readPart(line: string): ReadPart {
   const isEvents = Object.hasOwn(part.record(), "events");
   const trace = deserializeTrace(part.get(isEvents ? "events" : "spans").value);
   for (const { id, traceId } of trace.spans.values()) {
-    if (!isHex(id, 8) || !isHex(traceId, 16)) {
-      throw new TypeError("Cannot read part: ids must be hex digits");
-    }
+    if (isHex(id, 8) && isHex(traceId, 16)) continue;
+    throw new TypeError(
+      `Cannot read part: ids must be hex digits, received ${show(id)}`,
+    );
   }
   return isEvents ? { events: trace } : { spans: trace };
 }

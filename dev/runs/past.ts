@@ -12,6 +12,12 @@ export interface EarlierRun {
   readonly changed: readonly string[];
 }
 
+/** An earlier run, as it was read. */
+interface ReadRun extends EarlierRun {
+  /** Whether its first requests are missing. */
+  readonly isCut: boolean;
+}
+
 /** The limits of a tracer. */
 export type Limits =
   & Required<Pick<TracerOptions, "maxTraces">>
@@ -20,7 +26,7 @@ export type Limits =
 /** Receives what {@linkcode Past} reads. */
 export interface PastListener {
   /** Called with spans that were recorded together, in order of the runs. */
-  onSpans(trace: TraceData, run: EarlierRun): void;
+  onSpans(trace: TraceData, run: ReadRun): void;
   /** Called with a damaged segment. The rest of it is left out. */
   onDamage(path: string, reason: string): void;
 }
@@ -138,12 +144,13 @@ export class Past {
     // Older lines have no room.
     let surplus = -this.#maxTraces;
     for (const { lines } of segments) surplus += lines.length - 1;
-    for (const { path, start, lines: [first, ...lines] } of segments) {
+    for (const { path, start, index, lines: [first, ...lines] } of segments) {
       try {
         const header = readHeader(first!);
         yield;
         if (header === undefined) continue;
-        const run = { start, changed: header.changed };
+        const isCut = index > 0 || surplus > 0;
+        const run = { start, changed: header.changed, isCut };
         for (const line of lines) {
           if (surplus-- > 0) continue;
           this.#readLine(line, run, listener);
@@ -155,7 +162,7 @@ export class Past {
     }
   }
 
-  #readLine(line: string, run: EarlierRun, listener: PastListener): void {
+  #readLine(line: string, run: ReadRun, listener: PastListener): void {
     const part = readPart(line);
     if ("events" in part) {
       this.#tracer.mergeEvents(

@@ -48,6 +48,8 @@ export interface Segment {
   readonly path: string;
   /** The start of its run, in epoch milliseconds. */
   readonly start: number;
+  /** Its number among the segments of its run. */
+  readonly index: number;
   readonly lines: readonly string[];
 }
 
@@ -109,8 +111,14 @@ export class RunFolder {
       const text = await readFile(path, "utf8").catch(() => "");
       // A crash may have cut the last line.
       const lines = text.split("\n").slice(0, -1);
-      const start = Number(SEGMENT.exec(name)![1]);
-      if (lines.length > 0) segments.push({ path, start, lines });
+      const [, start, , index] = SEGMENT.exec(name)!;
+      if (lines.length === 0) continue;
+      segments.push({
+        path,
+        start: Number(start),
+        index: Number(index),
+        lines,
+      });
     }
     return segments;
   }
@@ -123,10 +131,10 @@ export class RunFolder {
 
   /** Appends lines to a file, which may have been deleted in the meantime. */
   async append(path: string, header: string, text: string): Promise<number> {
-    const file = await open(path, "a").catch(async (error) => {
+    const file = await open(path, "a", 0o600).catch(async (error) => {
       if (error.code !== "ENOENT") throw error;
       await this.#create();
-      return await open(path, "a");
+      return await open(path, "a", 0o600);
     });
     try {
       const { size } = await file.stat();
@@ -155,7 +163,7 @@ export class RunFolder {
   }
 
   async #create(): Promise<void> {
-    await mkdir(this.path).catch((error) => {
+    await mkdir(this.path, { mode: 0o700 }).catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
     if (!(await lstat(this.path)).isDirectory()) {

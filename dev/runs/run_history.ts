@@ -52,10 +52,10 @@ export class RunHistory {
   }
 
   /** Returns the requests of an earlier run. Runs are added in their order. */
-  of({ start, changed }: EarlierRun): RunSamples {
+  of({ start, changed, isCut }: EarlierRun & { isCut: boolean }): RunSamples {
     let run = this.#earlier.at(-1);
     if (run?.start !== start) {
-      run = { start, changed, samples: new RunSamples() };
+      run = { start, changed, samples: new RunSamples(isCut) };
       this.#earlier.push(run);
     }
     return run.samples;

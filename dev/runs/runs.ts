@@ -11,6 +11,7 @@
  */
 
 import { relative, resolve } from "node:path";
+import { errorResponse } from "../../core/error_response.ts";
 import { printable } from "../../core/redact/printable.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
@@ -20,15 +21,13 @@ import { earlierOf } from "../../trace/record/earlier.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
-import { asSpan, asTrace, headerLine } from "./lines.ts";
+import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
 import { lastHeader, type Limits, Past } from "./past.ts";
 import { reporterOf } from "./report.ts";
 import { FOLDER, RunFolder } from "./run_folder.ts";
-import { RunHistory } from "./run_history.ts";
+import { RunHistory, type RunRecord } from "./run_history.ts";
 import { createWriter } from "./writer.ts";
 
-/** Maximum files that are named as changed. */
-const MAX_CHANGED = 100;
 /** How long requests wait to be compared, in milliseconds. */
 const DELAY = 100;
 /** Maximum requests that wait. Others aren't compared. */
@@ -62,17 +61,20 @@ export async function startRuns(
 ): Promise<() => Promise<void>> {
   const start = now();
   const warn = (text: string) => console.warn(printable(text));
-  const isKept = mayKeep(cwd);
+  let isKept = mayKeep(cwd);
   const app = relative(cwd, resolve(cwd, entry));
   const folder = new RunFolder(cwd, app, warn);
   const history = new RunHistory(start);
-  const files = isKept ? readFileStates(cwd) : Promise.resolve(new Map());
+  const files = isKept
+    ? readFileStates(cwd)
+    : Promise.resolve(new Map<string, string>());
   const segments = isKept ? await folder.read(fresh).catch(cannotRead) : [];
   const last = lastHeader(segments);
-  const changed = files.then((files) => {
-    const changed = last === undefined ? [] : changedFiles(last.files, files);
-    history.setChanged(changed.slice(0, MAX_CHANGED));
-    return changed;
+  const header = files.then((files) => {
+    const all = last === undefined ? [] : changedFiles(last.files, files);
+    const changed = all.slice(0, MAX_CHANGED);
+    history.setChanged(changed);
+    return headerLine({ changed, files });
   });
   const asides: Promise<void>[] = [];
   const past = new Past(segments, {
@@ -82,16 +84,15 @@ export async function startRuns(
   const writer = createWriter({
     folder,
     start,
-    header: Promise.all([changed, files]).then(([changed, files]) =>
-      headerLine({ changed: changed.slice(0, MAX_CHANGED), files })
-    ),
+    header,
     onError: ({ message }) =>
       warn(`Traces aren't kept for the next start: ${message}`),
   });
   const add = isKept ? writer.add : () => {};
 
   function cannotRead({ message }: Error): [] {
-    warn(`Cannot read ${FOLDER}: ${message}`);
+    warn(`Traces aren't kept for the next start: ${message}`);
+    isKept = false;
     return [];
   }
 
@@ -112,57 +113,89 @@ export async function startRuns(
     },
   });
 
-  let waiting: TraceData[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const report = reporterOf(tracer, onSlower);
-
-  function compareWaiting(): void {
-    timer = undefined;
+  const comparison = collect((traces) => {
     past.finish();
-    const routes = waiting.map((trace) => history.present.add(trace));
-    waiting = [];
+    const routes = traces.map((trace) => history.present.add(trace));
     for (const route of new Set(routes)) {
       const comparison = route && history.compare(route);
       if (comparison !== undefined) report(comparison);
     }
-  }
-
+    // The header knows the changed files.
+  }, header);
   const unsubscribe = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
     const { trace } = event;
     add(() => ({ spans: serializeTrace(trace) }));
-    if (waiting.length >= MAX_WAITING) return;
-    waiting.push(trace);
-    // Timers would keep the scope of the request.
-    timer ??= runOutside(() => setTimeout(compareWaiting, DELAY));
+    comparison.add(trace);
   }, ["trace:end"]);
 
-  addRoute(tracer, "/runs", {
-    access: "read",
-    async handle() {
-      await changed;
-      past.finish();
-      return Response.json({ runs: history.list() }, {
-        headers: { "cache-control": "no-store" },
-      });
-    },
+  serve(tracer, async () => {
+    await header;
+    past.finish();
+    return history.list();
   });
 
   return async () => {
     unsubscribe();
-    clearTimeout(timer);
+    comparison.close();
     past.close();
-    await Promise.all([writer.close(), changed, ...asides]);
+    await Promise.all([writer.close(), header, ...asides]);
   };
+}
+
+/** Collects traces, and passes them on together, off the path of requests. */
+function collect(
+  take: (traces: readonly TraceData[]) => void,
+  ready: Promise<unknown>,
+) {
+  let waiting: TraceData[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const pass = () => {
+    timer = undefined;
+    const traces = waiting;
+    waiting = [];
+    ready.then(() => take(traces));
+  };
+  return {
+    add(trace: TraceData): void {
+      if (waiting.length >= MAX_WAITING) return;
+      waiting.push(trace);
+      // Timers would keep the scope of the request.
+      timer ??= runOutside(() => setTimeout(pass, DELAY));
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+/** Adds the route with the runs. */
+function serve(tracer: Tracer, read: () => Promise<RunRecord[]>): void {
+  addRoute(tracer, "/runs", {
+    access: "read",
+    async handle({ method }) {
+      if (method !== "GET" && method !== "HEAD") {
+        const message = `The runs allow GET and HEAD, not ${method}`;
+        const allow = "GET, HEAD";
+        return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+      }
+      const headers = {
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+      };
+      return Response.json({ runs: await read() }, { headers });
+    },
+  });
 }
 
 /** Whether Deno allows to keep traces. Otherwise it would throw, or prompt. */
 function mayKeep(cwd: string): boolean {
   if (!("Deno" in globalThis)) return true;
-  const names = ["read", "write"] as const;
-  const isAllowed = names.every((name) =>
-    Deno.permissions.querySync({ name, path: `${cwd}/${FOLDER}` }).state ===
-      "granted"
+  const needed = [
+    { name: "read", path: cwd },
+    { name: "write", path: `${cwd}/${FOLDER}` },
+  ] as const;
+  const isAllowed = needed.every((permission) =>
+    Deno.permissions.querySync(permission).state === "granted"
   );
   if (!isAllowed) {
     console.log("Traces aren't kept for the next start without --allow-write");

@@ -45,7 +45,13 @@ const MAX_SAMPLES = 100;
 /** The requests of a run, by route and status. */
 export class RunSamples {
   readonly #routes = new Map<string, RouteSamples>();
-  #firstEnd = -Infinity;
+  /** The end of the first request. `undefined` before it. */
+  #firstEnd: number | undefined;
+
+  /** @param isCut Whether the first requests are missing. */
+  constructor(isCut = false) {
+    if (isCut) this.#firstEnd = -Infinity;
+  }
 
   /** The routes. */
   get routes(): Iterable<RouteSamples> {
@@ -70,8 +76,8 @@ export class RunSamples {
     const route = root && routeKeyOf(root);
     const isServer = metadata.origin === "server" && status < 400;
     if (!isServer || root === undefined || route === undefined) return;
-    const isFirst = this.#firstEnd === -Infinity || startTime < this.#firstEnd;
-    if (this.#firstEnd === -Infinity) this.#firstEnd = endTime;
+    this.#firstEnd ??= endTime;
+    const isFirst = startTime < this.#firstEnd;
     const of = this.#ofRoute(route, status);
     if (of === undefined || of.samples.length >= MAX_SAMPLES) return undefined;
     const isAlone = of.samples.length > 0 && startTime >= of.lastEnd;

@@ -179,7 +179,7 @@ const DAMAGES: readonly [string, (text: string) => string, RegExp][] = [
   [
     "has an id with markup",
     (text) => text.replaceAll(/"(id|rootSpanId)":"\w+"/g, '"$1":"<b>"'),
-    /ids must be hex digits$/,
+    /ids must be hex digits, received "<b>"$/,
   ],
   [
     "is larger than any that was written",

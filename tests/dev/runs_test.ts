@@ -56,6 +56,10 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
     await Deno.readTextFile(`${folder.path}/.quartet/.gitignore`),
     "*\n",
   );
+  if (Deno.build.os !== "windows") {
+    // Other users of the machine can't read the traces.
+    assertEquals((await Deno.stat(segment)).mode! & 0o777, 0o600);
+  }
 
   await saveBooks(folder, 72);
   await using second = startDev([...ARGS, "--export", "out.html"], folder);
@@ -86,6 +90,11 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
     "GET /__app/traces/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
   );
   assertStringIncludes(refused, "403 Forbidden");
+  const posted = await fetch(new URL("/__app/traces/runs", url), {
+    method: "POST",
+  });
+  await posted.body?.cancel();
+  assertEquals(posted.status, 405);
 
   second.kill("SIGINT");
   assertEquals([await second.code, second.stderr], [0, ""]);
