@@ -86,7 +86,7 @@ export async function startTracing(
     limits: LIMITS,
     onSlower: findings.add,
   });
-  const panel = hasPanel ? startPanel(tracer) : undefined;
+  const panel = hasPanel ? startPanel(tracer, findings) : undefined;
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;

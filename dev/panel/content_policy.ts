@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What a page's policies say about the panel. */
+/** The decision of a page's policies about the panel. */
 export type Permission =
   | {
     readonly isAllowed: true;

@@ -19,7 +19,7 @@ import { createInsertion } from "./insertion.ts";
 /** The path of the script. */
 export const SCRIPT_PATH = "/__app/traces/panel.js";
 
-/** Headers about the exact bytes, or with which a cache would confirm them. */
+/** Headers about the exact bytes. Caches confirm a stored page by some of them. */
 const ABOUT_BYTES = [
   "content-length",
   "etag",

@@ -6,7 +6,7 @@
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What may come before the content of a document's head. */
+/** The parts of a document before the content of its head. */
 const PART =
   /[\t\n\f\r ]+|<!--[^]*?-->|<!doctype[^>]*>|<(?:html|head)(?=[\t\n\f\r />])(?:[^>"']|"[^"]*"|'[^']*')*>/iy;
 
@@ -97,7 +97,7 @@ function findPlace(text: string): Place {
   if (STARTS.some((start) => start.startsWith(rest))) {
     return { kind: "later", at };
   }
-  // A part without its end. Whatever follows it comes after the place.
+  // A part without its end. The place comes after that.
   if (STARTS.some((start) => isUnfinished(rest, start))) {
     return { kind: "later", at: text.length };
   }

@@ -6,16 +6,23 @@
  */
 
 import { errorResponse } from "../../core/error_response.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
 import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
-import { type FindingSource, stateOf } from "./state.ts";
+import type { Findings } from "../findings/findings.ts";
+import { stateOf } from "./state.ts";
 
 /** The time between a change and its message, in milliseconds. */
 const PAUSE = 150;
+/**
+ * The time until the next look, in milliseconds. By then, the change may have
+ * turned out to have a cause that is known from other traces.
+ */
+const SECOND_LOOK = 500;
 /** Maximum traces of a page. Later requests take the place of earlier ones. */
 const MAX_TRACES = 100;
 /** Maximum characters of a page's message. */
@@ -40,10 +47,11 @@ export interface PanelSocket {
 /** Creates the panel's socket. */
 export function createPanelSocket(
   tracer: Tracer,
-  findings: FindingSource | undefined,
+  findings: Pick<Findings, "of" | "subscribe">,
 ): PanelSocket {
   const watchers = new Set<ServerWebSocket<Watcher>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isChanged = false;
   let stop = () => {};
 
   function listen(): void {
@@ -53,16 +61,25 @@ export function createPanelSocket(
         "trace:discard",
         "trace:update",
       ]),
-      findings?.subscribe(schedule),
+      findings.subscribe(schedule),
     ];
-    stop = () => stops.forEach((each) => each?.());
+    stop = () => stops.forEach((each) => each());
   }
 
   function schedule(): void {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      watchers.forEach(update);
-    }, PAUSE);
+    isChanged = true;
+    timer ??= wait(PAUSE);
+  }
+
+  /** Timers would keep the scope of the request. */
+  function wait(delay: number): ReturnType<typeof setTimeout> {
+    return runOutside(() => setTimeout(look, delay));
+  }
+
+  function look(): void {
+    timer = isChanged ? wait(SECOND_LOOK) : undefined;
+    isChanged = false;
+    watchers.forEach(update);
   }
 
   function update(ws: ServerWebSocket<Watcher>): void {
@@ -78,6 +95,7 @@ export function createPanelSocket(
       if (watchers.size === 0) listen();
       watchers.add(ws);
       update(ws);
+      schedule();
     },
     close(ws) {
       watchers.delete(ws);

@@ -11,7 +11,7 @@ import type { Tracer } from "../../trace/types.ts";
 import { script } from "./dist/script.ts";
 import { createInjection } from "./inject.ts";
 import { createPanelSocket } from "./live.ts";
-import type { FindingSource } from "./state.ts";
+import type { Findings } from "../findings/findings.ts";
 
 /** The panel of a dev command. */
 export interface Panel {
@@ -30,9 +30,12 @@ const HEADERS = {
 /**
  * Adds the panel's script and socket to the routes of a tracer.
  *
- * @param findings What the panel lists below its figures.
+ * @param findings The causes that the panel lists.
  */
-export function startPanel(tracer: Tracer, findings?: FindingSource): Panel {
+export function startPanel(
+  tracer: Tracer,
+  findings: Pick<Findings, "of" | "subscribe">,
+): Panel {
   const socket = createPanelSocket(tracer, findings);
   addRoute(tracer, "/panel", socket.route);
   addRoute(tracer, "/panel.js", {

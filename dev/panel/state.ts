@@ -1,5 +1,5 @@
 /**
- * What the panel shows of a page: figures of its traces, and their findings.
+ * The state of a page in the panel: figures of its traces, and their findings.
  *
  * @module
  */
@@ -11,21 +11,15 @@ import {
 } from "../../trace/export/attributes.ts";
 import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
+import type { Findings } from "../findings/findings.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 
-/** The findings of the dev command. */
-export interface FindingSource {
-  /** Returns the findings of a trace. */
-  of(traceId: string): readonly Finding[];
-  /** Calls a listener with each new cause. Returns how to stop that. */
-  subscribe(listener: (finding: Finding) => void): () => void;
-}
-
 /** A finding, as the panel shows it. */
-export type PanelFinding = Pick<
-  Finding,
-  "rule" | "message" | "location" | "traceId" | "spanIds"
->;
+export interface PanelFinding
+  extends Pick<Finding, "message" | "location" | "traceId"> {
+  /** The span that leads to the cause. */
+  readonly spanId?: string;
+}
 
 /** The state of a page. */
 export interface PanelState {
@@ -58,7 +52,7 @@ const MAX_FINDINGS = 20;
 export function stateOf(
   tracer: Pick<Tracer, "getTrace">,
   ids: readonly string[],
-  findings: Pick<FindingSource, "of"> | undefined,
+  findings: Pick<Findings, "of">,
 ): PanelState {
   const [id] = ids;
   const page = id === undefined ? undefined : tracer.getTrace(id);
@@ -75,15 +69,14 @@ export function stateOf(
   const lookups = spans.map((span) => attributeText(span, "app.cache.result"))
     .filter((result) => result !== undefined);
   const found = new Map<string, PanelFinding>();
-  // A joined trace has the findings of all its requests.
-  for (const id of new Set([...ids, ...traces.keys()])) {
-    for (const finding of findings?.of(id) ?? []) {
+  for (const id of traces.keys()) {
+    for (const finding of findings.of(id)) {
       const { rule, message, location, traceId, spanIds } = finding;
+      const [spanId] = spanIds;
       found.set(`${rule} ${message} ${location}`, {
-        rule,
         message,
         traceId,
-        spanIds,
+        ...(spanId !== undefined && { spanId }),
         ...(location !== undefined && { location }),
       });
     }

@@ -169,7 +169,7 @@ Deno.test("The panel leaves alone all responses that aren't whole pages in a tab
   assertEquals(await textOf(app.open("/error", { method: "POST" })), PAGE);
   const others: HeadersInit[] = [
     { "sec-fetch-dest": "iframe" },
-    // What `fetch` and htmx send.
+    // As from `fetch` and htmx.
     { "sec-fetch-dest": "empty", "hx-request": "true" },
     { "sec-fetch-dest": "" },
     { "x-forwarded-for": "192.0.2.1" },

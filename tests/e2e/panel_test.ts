@@ -29,7 +29,7 @@ const APP = `
     return c.html(page("<button>Save</button>"));
   });
   app.get("/more", (c) => {
-    for (let i = 0; i < 4; i++) ask();
+    for (let i = 0; i < 6; i++) ask();
     try {
       withSpan("fails", "custom", () => { throw new Error("no notes"); });
     } catch {}
@@ -82,10 +82,15 @@ interface PageOptions {
   readonly forcedColors?: "active";
 }
 
-async function start(): Promise<App> {
+/** The demo, whose pages are traced. */
+const ATLAS = `
+  import { createAtlas } from "${new URL("examples/atlas/atlas.ts", ROOT)}";
+  export default createAtlas({ database: ":memory:" });`;
+
+async function start(entry = APP): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await makeFolder());
-  await folder.write("main.ts", APP);
+  await folder.write("main.ts", entry);
   const child = stack.use(
     startDev(["main.ts", "--port", "0", "--trace"], folder),
   );
@@ -129,6 +134,22 @@ async function waitForFigures(page: Page, figures: RegExp): Promise<void> {
   await page.locator("trace-panel .badge", { hasText: figures }).waitFor();
 }
 
+/** Waits for a trace that has a span of this name. Returns all its spans' names. */
+async function waitForTrace(server: URL, name: string): Promise<string[]> {
+  const end = performance.now() + 20_000;
+  while (performance.now() < end) {
+    const response = await fetch(new URL("/__app/traces/api", server));
+    const { traces } = await response.json() as {
+      traces: { spans: { name: string }[] }[];
+    };
+    const names = traces.map(({ spans }) => spans.map(({ name }) => name))
+      .find((names) => names.includes(name));
+    if (names !== undefined) return names;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`Timed out waiting for ${name}`);
+}
+
 /** Checks that a page had no errors, no violations and no layout shifts. */
 async function assertQuiet({ page, errors, foreignRequests }: TestPage) {
   assertEquals([errors, foreignRequests], [[], []]);
@@ -141,13 +162,23 @@ Deno.test("The badge of a Hono app's page follows its requests, and opens their 
   const { page } = view;
   await waitForFigures(page, /^[\d.]+ m?s 1 query cache 1\/2 $/);
   await page.evaluate("fetch('/more').then((response) => response.json())");
-  await waitForFigures(page, /s 5 queries cache 1\/2 1 error 2 requests $/);
+  await waitForFigures(
+    page,
+    /s 7 queries cache 1\/2 1 error 1 finding 2 requests $/,
+  );
 
   await page.locator("button", { hasText: "Save" }).focus();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "true");
   await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+  assertMatch(page.frames()[1]!.url(), /#trace=[\da-f]{32}$/);
+  const finding = page.locator("trace-panel li button");
+  assertMatch((await finding.textContent())!, /^6 × SELECT \? main\.ts:\d+$/);
+  await finding.press("Enter");
+  await frameOf(page).locator("#details").waitFor();
+  assertMatch(page.frames()[1]!.url(), /#trace=[\da-f]{32}&span=[\da-f]{16}$/);
+  await frameOf(page).getByText("GET /more").first().waitFor();
   // It isn't shown in its own frame.
   assertEquals(page.frames().length, 2);
   await assertQuiet(view);
@@ -172,7 +203,7 @@ Deno.test("The panel is accessible in both themes and forced colours, at 390 pix
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowUp");
     await page.evaluate("fetch('/more').then((response) => response.json())");
-    await waitForFigures(page, /5 queries/);
+    await waitForFigures(page, /7 queries .* 1 finding/);
     const width = options.width ?? 1000;
     const box = await badgeOf(page).boundingBox();
     assertEquals([box!.y, Math.round(box!.x + box!.width)], [8, width - 8]);
@@ -265,4 +296,22 @@ Deno.test("A streamed page shows its start and the badge before the rest arrives
   await inner.getByRole("heading").waitFor();
   assertEquals(await inner.locator("trace-panel").count(), 0);
   await assertQuiet(framed);
+});
+
+Deno.test("The panel isn't part of a traced page's trace, and survives the server's end", async () => {
+  await using app = await start(ATLAS);
+  await using view = await app.open("/countries/FRA");
+  const { page } = view;
+  await waitForFigures(page, /queries/);
+  await badgeOf(page).click();
+  // Within a second, a request would belong to the click.
+  await page.evaluate("fetch('/api/rpc').then((response) => response.text())");
+  await frameOf(page).locator("#waterfall [data-row]").first().waitFor();
+  const spans = await waitForTrace(app.url, "fetch GET /api/rpc");
+  assertEquals(spans.includes("page:load"), true);
+  assertEquals(spans.filter((name) => /panel|__app|^click/.test(name)), []);
+
+  app.child.kill("SIGTERM");
+  await app.child.code;
+  await waitForFigures(page, /no server/);
 });

@@ -85,12 +85,12 @@ export class TracePanel extends HTMLElement {
     this.#show(addressOf(state.traceId));
   }
 
-  #item({ message, location, traceId, spanIds }: PanelFinding): HTMLElement {
+  #item({ message, location, traceId, spanId }: PanelFinding): HTMLElement {
     const button = create("button", { type: "button" }, message);
     if (location !== undefined) {
       button.append(" ", create("code", {}, location));
     }
-    button.onclick = () => this.#show(addressOf(traceId, spanIds[0]));
+    button.onclick = () => this.#show(addressOf(traceId, spanId));
     return create("li", {}, button);
   }
 

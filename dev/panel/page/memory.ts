@@ -1,5 +1,5 @@
 /**
- * What the browser remembers of the panel.
+ * The panel's state in the browser's storage.
  *
  * @module
  */

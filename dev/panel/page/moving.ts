@@ -10,7 +10,7 @@ import type { Place } from "./memory.ts";
 const MIN_DRAG = 6;
 
 /**
- * Lets the user drag an element. It snaps to the nearest corner.
+ * Makes an element draggable. It snaps to the nearest corner.
  *
  * @param onDrop Called with the sides of that corner.
  */
