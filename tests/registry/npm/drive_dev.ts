@@ -50,7 +50,7 @@ export async function assertDevWorks(
   assertEquals(await server.stop(), 0, server.printed);
   assertMatch(
     server.printed,
-    /^POST \/echo 200 .*\n└─ custom .* echo\n {6}info  asked for \{ method: ['"]POST['"] \}$/m,
+    /^POST \/echo 200 .*\n└─ custom .* echo\n {6}info {2}asked for \{ method: ['"]POST['"] \}$/m,
   );
   assertMatch(server.printed, /^closed\nWrote 2 traces to out\.html$/m);
   const html = await Deno.readTextFile(join(folder, "out.html"));
