@@ -35,6 +35,12 @@ import { showErrors } from "./show_errors.ts";
  */
 const LIMITS = { maxTraces: 1_000, maxSpansPerTrace: 2_000 };
 
+/**
+ * How long the traces of cut off responses may end after the server, in
+ * milliseconds.
+ */
+const CUT_OFF = 20;
+
 /** The tracing of a dev command. */
 export interface Tracing {
   /** Traces requests and shows them. */
@@ -103,6 +109,7 @@ export async function startTracing(
     showErrors: showErrors(tracer),
     panel: panel?.middleware,
     async close() {
+      await new Promise((resolve) => setTimeout(resolve, CUT_OFF));
       logs.close();
       reporter.close();
       findings.close();
