@@ -8,6 +8,9 @@ import { type RunTool, ToolError } from "./tool.ts";
 /** Span ids that a finding names. */
 const MAX_SPANS = 3;
 
+/** Runs that are named. */
+const MAX_RUNS = 5;
+
 /** Causes that the dev command has found. */
 export const findings: RunTool = async (
   tracer,
@@ -50,27 +53,40 @@ function findingLines(finding: Finding): string[] {
   ];
 }
 
-/** Routes that differ between two runs. */
+/** Routes that differ between a run and the ones before. */
 export const compareRuns: RunTool = async (
   tracer,
-  { route = "", limit = 10 },
+  { run: start, route = "", limit = 10 },
 ) => {
-  const [present, ...earlier] = await readRuns(tracer);
-  if (present === undefined || earlier.length === 0) {
+  const runs = await readRuns(tracer);
+  if (runs.length < 2) {
     return "No earlier run is kept: save a file under --watch, or start the dev command again, and use the app";
   }
-  const compared = present.comparisons.filter((each) =>
-    each.route.includes(route)
-  );
+  const starts = runs.slice(0, -1).map(({ start }) => start);
+  const run = runs.find((each) => each.start === (start ?? starts[0]));
+  if (run === undefined) {
+    throw new ToolError(
+      `Cannot compare runs: run must be one of ${
+        starts.slice(0, MAX_RUNS).join(", ")
+      }, received ${start}`,
+    );
+  }
+  const compared = run.comparisons.filter((each) => each.route.includes(route));
   const differing = compared.filter(({ verdict }) => verdict !== "same");
   return answerOf([
-    `This run began ${agoText(present.start)}. Changed before it: ${
-      oneLine(present.changed.join(", ")) || "no files"
+    `The run ${run.start} began ${agoText(run.start)}. Changed before it: ${
+      oneLine(run.changed.join(", ")) || "no files"
     }.`,
-    `Of the routes used in both runs, ${differing.length} differ and ${
+    `Of the routes that an earlier run had too, ${differing.length} differ and ${
       compared.length - differing.length
     } are the same.`,
     ...listOf(differing, limit, comparisonLines, "pass limit or route"),
+    ...listOf(
+      starts.filter((each) => each !== run.start),
+      MAX_RUNS,
+      (each) => [`Another run began ${agoText(each)}: pass run ${each}`],
+      "the oldest runs were left out",
+    ),
   ]);
 };
 

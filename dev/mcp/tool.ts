@@ -18,6 +18,7 @@ export interface Arguments {
   readonly rule?: string;
   readonly severity?: string;
   readonly contains?: string;
+  readonly run?: number;
   readonly limit?: number;
   readonly lines?: number;
 }

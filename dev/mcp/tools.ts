@@ -85,7 +85,15 @@ const BY_NAME: Readonly<Record<string, Tool>> = {
   compare_runs: {
     description:
       "Routes that became slower or faster between two runs of the dev command, and the files that changed in between",
-    parameters: { route, limit: limit(50) },
+    parameters: {
+      run: {
+        type: "integer",
+        description:
+          "The start of the later run, in epoch milliseconds. Default: the present run",
+      },
+      route,
+      limit: limit(50),
+    },
     run: compareRuns,
   },
   get_logs: {
@@ -196,5 +204,6 @@ function expectedOf(
   }
   const isValid = Number.isInteger(value) && Number(value) >= minimum &&
     Number(value) <= maximum;
-  return isValid ? undefined : `an integer from ${minimum} to ${maximum}`;
+  const range = maximum === Infinity ? "" : ` from ${minimum} to ${maximum}`;
+  return isValid ? undefined : `an integer${range}`;
 }

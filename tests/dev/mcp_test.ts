@@ -192,19 +192,27 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
     access: "read",
     handle: () =>
       Response.json({
-        runs: [{
-          start: Date.now(),
-          changed: ["books.ts"],
-          comparisons: [{
-            route: "GET /books",
-            status: 200,
-            verdict: "slower",
-            before: { ...figures, queries: 12, duration: 8 },
-            after: { ...figures, queries: 72, duration: 41 },
-            previous: Date.now() - 60_000,
+        runs: [
+          {
+            start: Date.now(),
             changed: ["books.ts"],
-          }],
-        }, { start: Date.now() - 60_000, changed: [], comparisons: [] }],
+            comparisons: [{
+              route: "GET /books",
+              status: 200,
+              verdict: "slower",
+              before: { ...figures, queries: 12, duration: 8 },
+              after: { ...figures, queries: 72, duration: 41 },
+              previous: Date.now() - 60_000,
+              changed: ["books.ts"],
+            }],
+          },
+          { start: 1_000, changed: [], comparisons: [] },
+          {
+            start: 0,
+            changed: [],
+            comparisons: [],
+          },
+        ],
       }),
   });
   const found = await assistant.call("findings");
@@ -227,6 +235,13 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
     /^- slower: GET \/books 200: 12 → 72 queries, 8\.0 ms → 41 ms/m,
   );
   assertMatch(compared, /changed: books\.ts$/m);
+  assertMatch(compared, /^Another run began .*: pass run 1000$/m);
+  assertMatch(
+    await assistant.call("compare_runs", { run: 1_000 }),
+    /^The run 1000 began .*\n.*, 0 differ and 0 are the same\.$/m,
+  );
+  const wrong = await assistant.result("compare_runs", { run: 7 });
+  assertMatch(wrong.text, /run must be one of \d+, 1000, received 7$/);
 });
 
 Deno.test("Answers are bounded, and say how to get the rest", async () => {
