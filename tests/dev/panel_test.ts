@@ -233,6 +233,56 @@ Deno.test("The start of a streamed page arrives before the rest exists", async (
   assertEquals((await reader.read()).done, true);
 });
 
+Deno.test("The panel's socket answers pages of its own origin that send trace ids", async () => {
+  await using app = await start();
+  const response = await app.open("/");
+  await response.body?.cancel();
+  const id = response.headers.get("x-app-trace-id");
+  const path = "/__app/traces/panel";
+  const { status } = await app.open(path, {
+    headers: { origin: "http://evil.example" },
+  });
+  assertEquals(status, 403);
+  assertEquals((await app.open(path)).status, 426);
+  const url = new URL(path, response.url.replace("http", "ws"));
+  const ask = (message: string | Uint8Array<ArrayBuffer>) =>
+    new Promise<MessageEvent | CloseEvent>((resolve) => {
+      const socket = new WebSocket(url);
+      socket.onopen = () => socket.send(message);
+      socket.onmessage = (event) => {
+        resolve(event);
+        socket.close();
+      };
+      socket.onclose = resolve;
+    });
+  const answer = await ask(JSON.stringify([id])) as MessageEvent;
+  const { duration, ...state } = JSON.parse(answer.data);
+  assertEquals(typeof duration, "number");
+  assertEquals(state, {
+    traceId: id,
+    requests: 1,
+    queries: 0,
+    cacheHits: 0,
+    cacheLookups: 0,
+    errors: 0,
+    findings: [],
+  });
+  const unknown = await ask(`["${"0".repeat(32)}"]`) as MessageEvent;
+  assertEquals(JSON.parse(unknown.data).traceId, undefined);
+  const wrong = [
+    "",
+    "7",
+    '["../"]',
+    JSON.stringify(Array(101).fill(id)),
+    `${" ".repeat(9_000)}[]`,
+    new Uint8Array(2),
+  ];
+  for (const message of wrong) {
+    const { code } = await ask(message) as CloseEvent;
+    assertEquals(code, 1008, String(message));
+  }
+});
+
 Deno.test("With --no-panel, pages stay as they are, and the script isn't served", async () => {
   await using app = await start("--no-panel");
   const response = await app.open("/");
