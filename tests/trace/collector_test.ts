@@ -105,6 +105,45 @@ Deno.test("A browser span is recorded with all its fields and marked as from a b
   });
 });
 
+Deno.test("A browser span without an end is open until its record with an end arrives", () => {
+  const { tracer, root, receive } = setUp();
+  receive(clientSpan(1, root.id, { endTime: undefined }));
+  const open = spanNamed(onlyTrace(tracer), "client 1");
+  assertEquals([open.startTime, open.endTime], [EPOCH + 1, EPOCH + 1]);
+  assertEquals(open.attributes["app.open"], true);
+  assertEquals(receive(clientSpan(1, root.id)), { added: 1, rejected: 0 });
+  const ended = spanNamed(onlyTrace(tracer), "client 1");
+  assertEquals(ended.endTime, EPOCH + 2);
+  assertEquals(ended.attributes["app.open"], undefined);
+});
+
+Deno.test("A browser span fails with its status code, and has its error's type", () => {
+  const { tracer, root, receive } = setUp();
+  const code = "http.response.status_code";
+  const events = [
+    { name: "exception", time: EPOCH, attributes: { "exception.type": "E" } },
+  ];
+  const cases: [fields: Record<string, unknown>, failure: unknown][] = [
+    [{ attributes: { [code]: 399 } }, ["ok", undefined]],
+    [{ attributes: { [code]: 400 } }, ["error", "400"]],
+    [{ status: "error", attributes: { [code]: 200 } }, ["error", undefined]],
+    [{ status: "error", events }, ["error", "E"]],
+    [{ events }, ["ok", undefined]],
+    [
+      { status: "error", events, attributes: { "error.type": "own" } },
+      ["error", "own"],
+    ],
+  ];
+  for (const [index, [fields, failure]] of cases.entries()) {
+    receive(clientSpan(index + 1, root.id, fields));
+    const { status, attributes } = spanNamed(
+      onlyTrace(tracer),
+      `client ${index + 1}`,
+    );
+    assertEquals([status, attributes["error.type"]], failure);
+  }
+});
+
 Deno.test("A browser span without layer and status is custom and ok", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, { layer: undefined, status: undefined }));

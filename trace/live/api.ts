@@ -40,7 +40,8 @@ const loadAnswers = () => runOutside(() => import("./answers.ts"));
  * - `GET ?id=…` returns one trace, or 404. A linked id is as good as its own.
  * - `GET ?help` returns this as plain text, as does `Accept: text/plain`.
  * - `POST` receives the spans of a browser, as described at
- *   `Collector.receive`.
+ *   `Collector.receive`. The response has its result, and the server's time as
+ *   `now`, in epoch milliseconds.
  *
  * @param tracer Keeps the traces.
  * @param options Access to the traces.

@@ -26,10 +26,11 @@ export interface Collector {
    * Receives a message of the form `{ type: "client:spans", traceId, spans,
    * clock }`.
    *
-   * The spans' times are on the browser's clock. `clock.offset` is the
-   * difference to the server's clock in milliseconds, as measured on the trace
-   * socket. Without it, the difference is estimated from `clock.sentAt`, the
-   * browser's time when it sent the message. `clock.error` is the greatest error
+   * The spans' times are on the browser's clock, in milliseconds from any
+   * starting point. `clock.offset` is the difference to the server's clock in
+   * milliseconds, as measured with the API or the trace socket. Without it, the
+   * difference is estimated from `clock.sentAt`, the browser's time when it sent
+   * the message. `clock.error` is the greatest error
    * of the offset, in milliseconds: half of the shortest round trip.
    *
    * @param message The message, as parsed JSON. It may be anything.
@@ -136,7 +137,9 @@ export function createCollector(
 /** Returns the remaining error of a browser's clock, in milliseconds. */
 function errorOf(clock: unknown): number | undefined {
   const { error } = Object(clock);
-  return error >= 0 && error <= MAX_OFFSET ? Number(error) : undefined;
+  return typeof error === "number" && error >= 0 && error <= MAX_OFFSET
+    ? error
+    : undefined;
 }
 
 /** Keeps the error of the clock on the root of what a user did. */

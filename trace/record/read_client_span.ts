@@ -1,6 +1,7 @@
 import { clip } from "../../core/redact/clip.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
+import { OPEN } from "../export/semantics.ts";
 import {
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
@@ -22,7 +23,7 @@ const MAX_TIME = 8.64e15;
 
 /**
  * Reads a span of a browser's message. Long values are cut, surplus ones are
- * dropped, and wrong types are refused.
+ * dropped, and wrong types are refused. A span without an end is open.
  *
  * @param value The span, as parsed JSON.
  * @param at Its index in the message.
@@ -56,20 +57,33 @@ export function readClientSpan(
     return `${at}.status must be one of ${STATUSES.join(", ")}`;
   }
   const startTime = readTime(span.startTime, offset);
-  const endTime = readTime(span.endTime, offset);
+  const isOpen = span.endTime === undefined;
+  const endTime = isOpen ? startTime : readTime(span.endTime, offset);
   if (startTime === undefined || endTime === undefined || endTime < startTime) {
     return `${at}.startTime and ${at}.endTime must be epoch milliseconds in this order`;
   }
+  const attributes = readAttributes(span.attributes, MAX_ATTRIBUTES);
+  const events = readEvents(span.events, offset);
+  const code = Number(attributes["http.response.status_code"]);
+  // OpenTelemetry: for clients, 4xx is an error too.
+  const isRefused = code >= 400;
+  const hasFailed = isRefused || status === "error";
+  const { "exception.type": type = isRefused ? code : undefined } =
+    events.findLast(({ name }) => name === "exception")?.attributes ?? {};
   return {
     id,
     parentId,
     name: clip(name, MAX_NAME_LENGTH),
     layer,
-    status: status as SpanStatus,
+    status: hasFailed ? "error" : status as SpanStatus,
     startTime,
     endTime,
-    attributes: readAttributes(span.attributes, MAX_ATTRIBUTES),
-    events: readEvents(span.events, offset),
+    attributes: {
+      ...hasFailed && type !== undefined && { "error.type": `${type}` },
+      ...attributes,
+      ...isOpen && { [OPEN]: true },
+    },
+    events,
   };
 }
 

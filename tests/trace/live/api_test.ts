@@ -312,7 +312,8 @@ Deno.test("POST reports what is wrong with spans, and accepts the others", async
     spans: [clientSpan(1), { ...clientSpan(2), name: 5 }],
   }));
   assertEquals(some.status, 202);
-  assertEquals(some.body, {
+  const { now: _, ...result } = some.body;
+  assertEquals(result, {
     added: 1,
     rejected: 1,
     error: "spans[1].name must be a string",
@@ -320,7 +321,8 @@ Deno.test("POST reports what is wrong with spans, and accepts the others", async
 
   const none = await post(JSON.stringify({ type, traceId, spans: [null] }));
   assertEquals(none.status, 400);
-  assertEquals(none.body, {
+  assertEquals({ ...none.body, now: 0 }, {
+    now: 0,
     added: 0,
     rejected: 1,
     error: "spans[0] must be an object",
