@@ -34,6 +34,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "trace/client/user.ts": IN_BROWSER,
   "trace/client/vitals.ts": IN_BROWSER,
   "trace/client/websocket.ts": IN_BROWSER,
+  "trace/client/xhr.ts": IN_BROWSER,
 };
 
 /** Runs tests, with the flags of the task `test`. */

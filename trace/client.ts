@@ -7,8 +7,8 @@
  * No configuration needed: the server sends the `traceparent` of the page in the
  * header `Server-Timing`. If a proxy removes that header, put it into
  * `<meta name="traceparent" content="…">`. A trace id alone may be in
- * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. If the
- * server doesn't trace, nothing is sent and no error appears.
+ * `<meta name="app-trace-id" content="…">`. If the server doesn't trace, nothing
+ * is sent and no error appears.
  *
  * On a server, nothing is traced: functions only run your code.
  *
@@ -46,8 +46,10 @@ let current: ClientTracer | undefined;
  * part of it. Labels of elements are recorded, but never what the user types.
  *
  * A request that already has a `traceparent` is left alone, and so is one to
- * another origin that is not listed. If the server redirects a request to
- * another origin, the browser takes `traceparent` along, as any header.
+ * another origin that is not listed. If the server redirects a `fetch` to
+ * another origin, the browser takes `traceparent` along, as any header. The
+ * other origin must allow it by CORS. Otherwise call that origin directly, or
+ * set `redirect: "manual"`.
  *
  * @param options Where to send, and which other origins to trace.
  * @returns The tracer of the page.

@@ -56,7 +56,9 @@ const fetchOn = (type: string, path = "/echo") =>
 
 function childrenOf({ sent }: ClientApp, root: SentSpan): string[] {
   return sent.filter(({ parentId }) => parentId === root.id)
-    .map(({ name }) => name);
+    .map(({ name }) => name)
+    // A slow machine has them.
+    .filter((name) => name !== "longtask");
 }
 
 testPage("a page load is announced while it runs", async (app) => {

@@ -48,7 +48,7 @@ const KEEP = `
       sockets.push(this);
     }
     send(data) {
-      if (!this.url.includes("role=client")) sent.push(data);
+      sent.push(data);
       super.send(data);
     }
   };

@@ -1,6 +1,6 @@
 /** Tracing of `XMLHttpRequest`. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { shareBrowser, type TestPage } from "./browser.ts";
 import {
   type ClientApp,
@@ -35,7 +35,15 @@ function testPage(
   fn: (app: ClientApp, view: TestPage) => Promise<void>,
 ): void {
   Deno.test(`XMLHttpRequest in a browser: ${name}`, async () => {
-    await using app = await startClientApp();
+    await using app = await startClientApp({
+      routes: [{
+        path: "/slow",
+        handler: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1500));
+          return new Response("slow");
+        },
+      }],
+    });
     await using view = await browser.newPage();
     await view.page.goto(app.url);
     await fn(app, view);
@@ -111,3 +119,50 @@ testPage("another origin's request has no link", async (app, view) => {
   assertEquals(span.parentId, page.id);
   assertEquals(span.attributes["app.link"], undefined);
 });
+
+testPage("a click lasts until its request has ended", async (app, view) => {
+  await sentSpan(app, "page:load");
+  await run(
+    view,
+    `document.body.innerHTML = "<button>Load</button>";
+     document.querySelector("button").onclick = () => {
+       const xhr = new XMLHttpRequest();
+       xhr.open("GET", "/slow");
+       xhr.send();
+     };`,
+  );
+  await view.page.click("button");
+  const click = await sentSpan(app, 'click button "Load"');
+  const span = await sentSpan(app, "xmlhttprequest /slow");
+  assertEquals([span.traceId, span.parentId], [click.traceId, click.id]);
+  assert(click.endTime >= span.endTime);
+});
+
+testPage(
+  "requests that time out or are aborted have no status",
+  async (app, view) => {
+    const events = await run<string[]>(
+      view,
+      `return Promise.all(["timeout", "abort"].map((type) =>
+       new Promise((resolve) => {
+         const xhr = new XMLHttpRequest();
+         xhr.open("GET", "/slow?" + type);
+         xhr.addEventListener(type, () => resolve(type));
+         if (type === "timeout") xhr.timeout = 200;
+         else setTimeout(() => xhr.abort(), 200);
+         xhr.send();
+       })
+     ));`,
+    );
+    assertEquals(events, ["timeout", "abort"]);
+    const page = await sentSpan(app, "page:load");
+    const spans = app.sent.filter(({ name }) =>
+      name === "xmlhttprequest /slow"
+    );
+    assertEquals(
+      spans.map(({ attributes, parentId }) => [parentId, attributes]),
+      [[page.id, {}], [page.id, {}]],
+    );
+    assertEquals(view.errors, []);
+  },
+);

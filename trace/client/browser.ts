@@ -25,6 +25,7 @@ export interface BrowserElement {
 
 /** An event that the user or the browser has caused. */
 export interface BrowserEvent {
+  readonly type: string;
   readonly isTrusted: boolean;
   readonly target: BrowserElement;
   readonly timeStamp: number;
@@ -36,6 +37,11 @@ export interface BrowserEvent {
 export interface BrowserHistory {
   pushState(...args: unknown[]): void;
   replaceState(...args: unknown[]): void;
+}
+
+/** An `XMLHttpRequest`. */
+export interface BrowserXHR extends EventTarget {
+  send(this: BrowserXHR, ...args: unknown[]): void;
 }
 
 /** The metrics that a server has sent in `Server-Timing`. */

@@ -5,12 +5,11 @@
  */
 
 /**
- * Returns the browser's time, in epoch milliseconds with a fraction.
- *
- * @param at Milliseconds since the page began to load. Default: now.
+ * Returns milliseconds since the page began to load. The server converts them to
+ * its own clock.
  */
-export function now(at: number = performance.now()): number {
-  return performance.timeOrigin + at;
+export function now(): number {
+  return performance.now();
 }
 
 /** Returns 16 random lower-case hex digits. */

@@ -13,10 +13,17 @@ export function watchTimeline(handlers: Handlers): () => void {
   // Users can turn it off.
   if (!globalThis.PerformanceObserver) return () => {};
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
-  for (const type in handlers) {
-    // Interactions count from 40 ms on.
-    const options = { type, buffered: true, durationThreshold: 40 };
-    observer.observe(options);
+  for (const type of PerformanceObserver.supportedEntryTypes) {
+    if (handlers[type]) {
+      observer.observe(
+        {
+          type,
+          buffered: true,
+          // Interactions count from 40 ms on.
+          durationThreshold: 40,
+        } as Parameters<PerformanceObserver["observe"]>[0],
+      );
+    }
   }
   return () => take(observer.takeRecords());
 }

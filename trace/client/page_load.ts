@@ -1,8 +1,8 @@
 import type { BrowserDocument, NavigationTiming } from "./browser.ts";
-import { now } from "./clock.ts";
 import type { Handlers } from "./observe.ts";
 import { isCached, linkOf } from "./resources.ts";
-import { addSpan, openSpan, type Root } from "./roots.ts";
+import { addSpan, type Root } from "./roots.ts";
+import { ClientSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 
@@ -15,22 +15,19 @@ export function navigationTiming(): NavigationTiming {
 }
 
 /**
- * Finds the server's request for the page: in a meta element, in
- * `window.__APP_TRACE_ID__`, or in the header `Server-Timing`.
+ * Finds the server's request for the page: in a meta element, or in the header
+ * `Server-Timing`.
  *
- * @returns The trace id, and the `traceparent` if it is known. Nothing if the
+ * @returns The trace id as a part of its `traceparent`, or alone. `null` if the
  * request wasn't traced, or if the page came from a cache.
  */
 export function findPageTrace(
   timing: NavigationTiming,
-): (string | undefined)[] {
+): RegExpExecArray | null {
   const text =
     document.querySelector("meta[name=traceparent],meta[name=app-trace-id]")
-      ?.content ??
-      (globalThis as { __APP_TRACE_ID__?: string }).__APP_TRACE_ID__ ??
-      linkOf(timing);
-  const id = /[\da-f]{32}/.exec(text!)?.[0];
-  return isCached(timing) ? [] : [id, id !== text ? text : undefined];
+      ?.content ?? linkOf(timing);
+  return isCached(timing) ? null : /[\da-f]{32}/.exec(text!);
 }
 
 /**
@@ -42,8 +39,8 @@ export function recordPageLoad(
   page: Root,
   { requestStart, responseStart }: NavigationTiming,
 ): Handlers {
-  const request = openSpan(page, "request", "request", {
-    startTime: now(requestStart),
+  const request = new ClientSpan(page, "request", "request", {
+    startTime: requestStart,
   });
   let isLoaded = false;
   return {
@@ -54,10 +51,8 @@ export function recordPageLoad(
       for (const name of PHASES) {
         addSpan(page, name, timing[`${name}Start`], timing[`${name}End`]);
       }
-      const { domComplete, loadEventEnd, responseEnd } = timing;
-      addSpan(page, "dom", responseEnd, domComplete);
-      page.touch(now(loadEventEnd));
-      request.end(now(responseStart));
+      addSpan(page, "dom", timing.responseEnd, timing.loadEventEnd);
+      request.end(responseStart);
     },
   };
 }

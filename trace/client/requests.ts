@@ -5,9 +5,9 @@
  */
 
 import type { BrowserDocument } from "./browser.ts";
-import { type ClientTrace, createTrace, findRoot } from "./roots.ts";
+import { createTrace, findRoot } from "./roots.ts";
 import { origins } from "./sender.ts";
-import type { ClientSpan } from "./span.ts";
+import type { ClientSpan, ClientTrace } from "./span.ts";
 
 declare const document: BrowserDocument;
 
@@ -30,14 +30,4 @@ export function requestTrace(): ClientTrace {
 /** Returns the header that makes a request a child of a span. */
 export function traceparentOf({ traceId, id }: ClientSpan): string {
   return `00-${traceId}-${id}-01`;
-}
-
-/** Records the status of a response, if the browser reports it. */
-export function setStatus(span: ClientSpan, status: number | undefined): void {
-  span.setAttribute("http.response.status_code", status!);
-  // OpenTelemetry: for clients, 4xx is an error too.
-  if (status! >= 400) {
-    span.setAttribute("error.type", `${status}`);
-    span.error();
-  }
 }

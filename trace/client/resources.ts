@@ -1,18 +1,9 @@
 import type { ResourceTiming } from "./browser.ts";
-import { now } from "./clock.ts";
-import { MAX_RESOURCES } from "./limits.ts";
 import type { Handlers } from "./observe.ts";
-import { setStatus, tracedPath } from "./requests.ts";
-import {
-  addSpan,
-  type ClientTrace,
-  createTrace,
-  findRoot,
-  openSpan,
-} from "./roots.ts";
-import { confirm, drop } from "./sender.ts";
-
-declare const location: Location;
+import { tracedPath } from "./requests.ts";
+import { addSpan, createTrace, findRoot } from "./roots.ts";
+import { ClientSpan } from "./span.ts";
+import { confirm, endpoint } from "./sender.ts";
 
 /** Returns the `traceparent` of the server's request, if it was traced. */
 export function linkOf({ serverTiming }: ResourceTiming): string | undefined {
@@ -33,10 +24,8 @@ export function isCached(
 /**
  * Records long tasks, and the requests that send no `traceparent`: scripts,
  * images, beacons, `XMLHttpRequest` and others.
- *
- * @param endpoint The URL of the server's traces. Requests to it aren't recorded.
  */
-export function recordResources(endpoint: string): Handlers {
+export function recordResources(): Handlers {
   return {
     resource(entry: ResourceTiming) {
       const {
@@ -46,30 +35,31 @@ export function recordResources(endpoint: string): Handlers {
         responseStatus,
         startTime,
       } = entry;
-      if (url.startsWith(endpoint) || isCached(entry)) return;
+      if (url.startsWith(endpoint!) || isCached(entry)) return;
       const link = linkOf(entry);
-      const root = findRoot(true, now(startTime));
+      const path = tracedPath(url);
+      const root = findRoot(true, startTime);
       // It has a span already. The end of the body belongs to its root.
-      if (!link && initiatorType === "fetch" && tracedPath(url)) {
-        return root?.touch(now(responseEnd));
+      if (!link && initiatorType === "fetch" && path) {
+        return root?.ended(responseEnd, 0);
       }
-      if (root && ++root.resources > MAX_RESOURCES) return drop();
-      let trace: ClientTrace | undefined = root;
-      if (link) confirm(trace ??= createTrace(link.slice(3, 35)), true);
+      const trace = root ?? (link && createTrace(link.slice(3, 35)));
       if (!trace) return;
+      if (link) confirm(trace, true);
       // The query may contain secrets.
-      const path = url.split(/[?#]/)[0]!.replace(location.origin, "");
-      const span = openSpan(trace, `${initiatorType} ${path}`, "request", {
-        startTime: now(startTime),
-        attributes: { "app.link": link },
-      });
-      // It is 0 for other origins.
-      setStatus(span, responseStatus || undefined);
-      span.end(now(responseEnd));
+      const name = `${initiatorType} ${path || url.split(/[?#]/)[0]}`;
+      new ClientSpan(trace, name, "request", {
+        startTime,
+        attributes: {
+          "app.link": link,
+          // It is 0 for other origins.
+          "http.response.status_code": responseStatus || undefined,
+        },
+      }).end(responseEnd);
     },
     longtask({ duration, startTime }: PerformanceEntry) {
-      const root = findRoot(false, now(startTime));
-      addSpan(root, "longtask", startTime, startTime + duration);
+      const end = startTime + duration;
+      addSpan(findRoot(false, startTime), "longtask", startTime, end);
     },
   };
 }

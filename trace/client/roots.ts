@@ -5,21 +5,14 @@
  * @module
  */
 
-import type { Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
 import { CHECK_DELAY, IDLE, MAX_DURATION, MAX_ROOTS } from "./limits.ts";
-import { isTracing, queueSpan, type SentTrace } from "./sender.ts";
-import { ClientSpan, type ClientSpanOptions, type SpanTrace } from "./span.ts";
+import { isTracing } from "./sender.ts";
+import { ClientSpan, type ClientTrace } from "./span.ts";
 
 declare const location: Location;
 /** The element around the page, if the page around has the same origin. */
-declare const frameElement: unknown;
-
-/** A trace of the browser. */
-export interface ClientTrace extends SpanTrace, SentTrace {
-  /** The span on top. Without it, the trace has a single span. */
-  readonly span?: ClientSpan;
-}
+declare const frameElement: object | null;
 
 /** A page load, a navigation or an interaction. */
 export interface Root extends ClientTrace {
@@ -32,41 +25,22 @@ export interface Root extends ClientTrace {
   isOver?: boolean;
   /** Sets the user's action, and the name of the span. */
   become(action: string, name: string): void;
-  /** Records it from now on: sends its span, which is open. */
-  announce(): void;
-  /** Counts a span as started. */
+  /** Counts an activity. With the first one, its span is sent, which is open. */
   opened(): void;
-  /** The number of its resources. */
-  resources: number;
-  /** Extends the root to an activity that ended at `time`. */
-  touch(time: number): void;
+  /** Extends the root to activities that ended at `time`. Default count: 1. */
+  ended(time: number, count?: number): void;
   /** Whether it was active at `time`. */
   covers(time: number): boolean;
   /** Ends the root. */
   finish(): void;
 }
 
-/** The roots of the page, in the order of their start. */
+/** The roots of the page, the newest first. */
 let roots: Root[] = [];
 
 /** Creates a trace. Its spans wait until the server has recorded it too. */
 export function createTrace(id: string = randomId() + randomId()): ClientTrace {
-  const trace: ClientTrace = {
-    id,
-    isKnown: isTracing,
-    ended: (json) => queueSpan(trace, json),
-  };
-  return trace;
-}
-
-/** Opens a span: below the root of its trace, or as its only one. */
-export function openSpan(
-  trace: ClientTrace,
-  name: string,
-  layer?: Layer,
-  options?: ClientSpanOptions,
-): ClientSpan {
-  return new ClientSpan(trace, trace.span?.id, name, layer, options);
+  return { id, isKnown: isTracing };
 }
 
 /**
@@ -83,7 +57,7 @@ export function addSpan(
 ): void {
   // Comparisons with `undefined` are false too.
   if (trace && end > start) {
-    openSpan(trace, name, "custom", { startTime: now(start) }).end(now(end));
+    new ClientSpan(trace, name, undefined, { startTime: start }).end(end);
   }
 }
 
@@ -92,9 +66,10 @@ export function addSpan(
  *
  * @param action The user's action.
  * @param name The name of its span.
- * @param start The start, in epoch milliseconds.
+ * @param start The start, in milliseconds since the page began to load.
  * @param id The id of its trace. Default: a new one.
- * @param link The `traceparent` of the server's request for the page.
+ * @param link The `traceparent` of the server's request for the page, or the
+ * same id.
  */
 export function beginRoot(
   action: string,
@@ -104,61 +79,45 @@ export function beginRoot(
   link?: string,
 ): Root {
   const trace = createTrace(id);
-  const { ended } = trace;
   // The page around a frame links to the frame's document itself.
-  const isFrame = link && frameElement;
-  const parentId = isFrame ? link.slice(36, 52) : undefined;
-  const span = new ClientSpan({ ...trace }, parentId, name, "request", {
+  const parentId = frameElement && link?.slice(36, 52) || undefined;
+  const span = new ClientSpan(trace, name, "request", {
     startTime: start,
-    attributes: { "app.link": isFrame ? undefined : link },
-  });
-  const limit = start + MAX_DURATION;
+    attributes: { "app.link": parentId || link === id ? undefined : link },
+  }, parentId);
   let open = 0;
   let last = start;
   const root: Root = Object.assign(trace, {
     span,
-    resources: 0,
     become(action: string, name: string) {
       span.rename(name);
       span.setAttribute("app.action", action);
       span.setAttribute("url.path", location.pathname);
     },
-    announce() {
+    opened() {
+      open++;
       if (root.isReady) return;
       root.isReady = true;
-      span.setAttribute("app.open", true);
-      span.send(start);
-      span.setAttribute("app.open", undefined!);
+      span.send();
+      check();
     },
-    opened() {
-      root.announce();
-      open++;
-    },
-    ended(json: string, time: number) {
-      ended(json, time);
-      open--;
-      root.touch(time);
-    },
-    touch(time: number) {
+    ended(time: number, count = 1) {
+      open -= count;
       last = Math.max(last, time);
-      // A resource may be reported after the end.
-      if (root.isOver) root.finish();
     },
     covers: (time: number) =>
-      start <= time && time < limit && (open > 0 || time < last + IDLE),
+      start <= time && time < start + MAX_DURATION &&
+      (open > 0 && !root.isOver || time < last + IDLE),
     finish() {
-      if (open > 0) last = now();
-      open = 0;
+      if (!root.isReady) return;
       root.isOver = true;
-      if (root.isReady) span.end(Math.min(last, limit));
+      span.end(Math.min(open > 0 ? now() : last, start + MAX_DURATION));
     },
   });
   root.become(action, name);
-  const wait = () => setTimeout(check, CHECK_DELAY);
-  const check = () => root.covers(now()) ? wait() : root.finish();
-  wait();
-  // An interaction without a request isn't worth remembering.
-  roots = [...roots.filter(({ isReady }) => isReady), root].slice(-MAX_ROOTS);
+  const check = () =>
+    root.covers(now()) ? setTimeout(check, CHECK_DELAY) : root.finish();
+  roots = [root, ...roots].slice(0, MAX_ROOTS);
   return root;
 }
 
@@ -166,12 +125,10 @@ export function beginRoot(
  * Returns the root that was active at a time.
  *
  * @param isRequest Whether an interaction may get its first child.
- * @param time Epoch milliseconds. Default: now.
+ * @param time Milliseconds since the page began to load. Default: now.
  */
 export function findRoot(isRequest?: boolean, time = now()): Root | undefined {
-  return roots.findLast((root) =>
-    (root.isReady || isRequest) && root.covers(time)
-  );
+  return roots.find((root) => (root.isReady || isRequest) && root.covers(time));
 }
 
 /** Ends all roots. */

@@ -1,12 +1,13 @@
 import type { Attributes, AttributeValue, Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
 import { MAX_EVENTS } from "./limits.ts";
+import { queueSpan, type SentTrace } from "./sender.ts";
 
 /** Options of a span of the browser. */
 export interface ClientSpanOptions {
   /** The first attributes. */
   readonly attributes?: Attributes;
-  /** The start, in epoch milliseconds. Default: now. */
+  /** The start, in milliseconds since the page began to load. Default: now. */
   readonly startTime?: number;
 }
 
@@ -23,14 +24,14 @@ interface ClientSpanRecord {
   readonly events: unknown[];
 }
 
-/** The trace of a span. */
-export interface SpanTrace {
-  /** 32 lower-case hex digits. */
-  readonly id: string;
+/** A trace of the browser. */
+export interface ClientTrace extends SentTrace {
+  /** The span on top. Without it, the trace has a single span. */
+  readonly span?: ClientSpan;
   /** Called when a span starts. */
   opened?(): void;
-  /** Called when a span ends, with its record as JSON. */
-  ended(json: string, endTime: number): void;
+  /** Called when a span has ended. */
+  ended?(endTime: number): void;
 }
 
 /**
@@ -53,16 +54,16 @@ export class ClientSpan {
   readonly id: string = randomId();
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  readonly #trace: SpanTrace;
+  readonly #trace: ClientTrace;
   readonly #record: ClientSpanRecord;
 
   /** @internal Creates an open span. */
   constructor(
-    trace: SpanTrace,
-    parentId: string | undefined,
+    trace: ClientTrace,
     name: string,
     layer?: Layer,
     { attributes, startTime = now() }: ClientSpanOptions = {},
+    parentId: string | undefined = trace.span?.id,
   ) {
     this.#trace = trace;
     this.traceId = trace.id;
@@ -80,7 +81,7 @@ export class ClientSpan {
 
   /** Opens a span below this one. */
   child(name: string, layer?: Layer, options?: ClientSpanOptions): ClientSpan {
-    return new ClientSpan(this.#trace, this.id, name, layer, options);
+    return new ClientSpan(this.#trace, name, layer, options, this.id);
   }
 
   /** Sets an attribute. The last value stays. */
@@ -90,18 +91,16 @@ export class ClientSpan {
 
   /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void {
-    const { events } = this.#record;
-    if (events.length < MAX_EVENTS) {
-      events.push({ name, time: now(), attributes });
+    if (this.#record.events.length < MAX_EVENTS) {
+      this.#record.events.push({ name, time: now(), attributes });
     }
   }
 
   /** Marks the span as failed, and records the error if there is one. */
   error(error?: unknown): void {
     this.#record.status = "error";
-    if (error !== undefined) {
+    if (error) {
       const { name = typeof error, message = error, stack } = Object(error);
-      this.setAttribute("error.type", name);
       this.event("exception", {
         "exception.type": name,
         "exception.message": `${message}`,
@@ -118,20 +117,21 @@ export class ClientSpan {
   /**
    * Ends the span. Every later call on it does nothing.
    *
-   * @param endTime The end, in epoch milliseconds. Default: now.
+   * @param endTime The end, in milliseconds since the page began to load.
+   * Default: now.
    */
   end(endTime: number = now()): void {
     if (!this.#record.endTime) {
       this.#record.endTime = endTime;
-      this.send(endTime);
+      this.send();
+      this.#trace.ended?.(endTime);
     }
   }
 
   /** @internal Sends the span, also before its end. */
-  send(endTime: number): void {
+  send(): void {
     try {
-      const json = JSON.stringify({ ...this.#record, endTime });
-      this.#trace.ended(json, endTime);
+      queueSpan(this.#trace, JSON.stringify(this.#record));
     } catch {
       // Untyped code may have set an attribute that isn't JSON.
     }

@@ -1,6 +1,5 @@
 import type { Layer } from "../types.ts";
 import type { BrowserDocument } from "./browser.ts";
-import { now } from "./clock.ts";
 import { patchFetch } from "./fetch.ts";
 import { watchTimeline } from "./observe.ts";
 import {
@@ -8,27 +7,23 @@ import {
   navigationTiming,
   recordPageLoad,
 } from "./page_load.ts";
+import { listen, restore } from "./replace.ts";
 import { recordResources } from "./resources.ts";
-import {
-  beginRoot,
-  createTrace,
-  findRoot,
-  finishRoots,
-  openSpan,
-} from "./roots.ts";
+import { beginRoot, createTrace, findRoot, finishRoots } from "./roots.ts";
 import { confirm, dropped, flush, startSender, stopSender } from "./sender.ts";
-import type { ClientSpan, ClientSpanOptions } from "./span.ts";
+import { ClientSpan, type ClientSpanOptions } from "./span.ts";
 import { followUser } from "./user.ts";
 import { recordVitals } from "./vitals.ts";
 import { patchWebSocket } from "./websocket.ts";
+import { followXHR } from "./xhr.ts";
 
 declare const document: BrowserDocument;
 
 /** Options of tracing in a browser. */
 export interface ClientTracingOptions {
   /**
-   * The URL of the server's traces. Spans go to `/ws` and `/api` below it.
-   * Default: `/__app/traces`.
+   * The URL of the server's traces. Spans go to `/api` below it. On another
+   * origin, that must allow the page by CORS. Default: `/__app/traces`.
    */
   readonly endpoint?: string;
   /**
@@ -41,8 +36,6 @@ export interface ClientTracingOptions {
 
 /** Records spans in a browser and sends them to the server. */
 export class ClientTracer {
-  readonly #end = new AbortController();
-
   /**
    * Starts recording in a page. Outside a page, it records nothing. Call
    * {@linkcode initClientTracing} instead: a page needs one tracer.
@@ -59,31 +52,33 @@ export class ClientTracer {
     }
     // A frame's `srcdoc` has no origin to send to.
     if (typeof document === "undefined" || location.origin === "null") return;
-    const url = new URL(endpoint, location.origin).href;
-    const { signal } = this.#end;
-    startSender(url, [location.origin, ...trustedOrigins]);
+    startSender(new URL(endpoint, location.origin).href, [
+      location.origin,
+      ...trustedOrigins,
+    ]);
     const timing = navigationTiming();
-    const [id, link] = findPageTrace(timing);
-    const page = beginRoot("load", "page:load", now(0), id, link);
-    if (id) confirm(page, true);
+    const found = findPageTrace(timing);
+    const page = beginRoot("load", "page:load", 0, found?.[0], found?.input);
+    confirm(page, found);
     const [vitals, hide] = recordVitals(page, timing);
     const drain = watchTimeline(
-      { ...recordPageLoad(page, timing), ...vitals, ...recordResources(url) },
+      { ...recordPageLoad(page, timing), ...vitals, ...recordResources() },
     );
-    followUser(signal);
-    patchFetch(signal);
-    patchWebSocket(signal);
-    // The last event of a page, also of one that is being left.
-    addEventListener("visibilitychange", () => {
+    followUser();
+    patchFetch();
+    followXHR();
+    patchWebSocket();
+    // A page that is left is hidden after the event "pagehide".
+    listen(["visibilitychange", "pagehide"], () => {
       if (!document.hidden) return;
       drain();
       hide();
       finishRoots();
       flush();
-    }, { signal });
+    });
   }
 
-  /** The number of spans that were dropped because too many were waiting. */
+  /** The number of spans that were dropped: too many waited, or one is long. */
   get dropped(): number {
     return dropped;
   }
@@ -102,7 +97,7 @@ export class ClientTracer {
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    return openSpan(findRoot() ?? createTrace(), name, layer, options);
+    return new ClientSpan(findRoot() ?? createTrace(), name, layer, options);
   }
 
   /**
@@ -137,12 +132,13 @@ export class ClientTracer {
   }
 
   /**
-   * Restores the functions of the browser, sends the remaining spans, and
-   * disconnects. Nothing is recorded after that.
+   * Restores the functions of the browser, and sends the remaining spans.
+   * Nothing is recorded after that.
    */
   close(): void {
-    this.#end.abort();
+    restore();
     finishRoots();
+    flush();
     stopSender();
   }
 }

@@ -7,13 +7,12 @@
 import type {
   BrowserDocument,
   BrowserElement,
-  BrowserEvent,
   BrowserHistory,
 } from "./browser.ts";
 import { now } from "./clock.ts";
 import { MAX_LABEL } from "./limits.ts";
-import { replace } from "./replace.ts";
-import { beginRoot, findRoot, type Root } from "./roots.ts";
+import { listen, replace } from "./replace.ts";
+import { beginRoot, type Root } from "./roots.ts";
 
 declare const document: BrowserDocument;
 declare const history: BrowserHistory;
@@ -22,23 +21,22 @@ declare const Element: { readonly prototype: BrowserElement };
 /**
  * Follows what the user does. An interaction is recorded if a request follows
  * within a second.
- *
- * @param signal Ends it.
  */
-export function followUser(signal: AbortSignal): void {
+export function followUser(): void {
   let { pathname, search } = location;
   let interaction: Root | undefined;
 
   function navigate(): void {
     const action = "navigation";
     const name = `${action} ${pathname}`;
-    let root = findRoot(true);
-    if (root && root === interaction) {
-      // The interaction continues as the navigation that it has caused.
-      interaction = undefined;
-      root.become(action, name);
-    } else root = beginRoot(action, name, now());
-    root.announce();
+    let root = interaction;
+    // The interaction continues as the navigation that it has caused.
+    if (root?.covers(now())) root.become(action, name);
+    else root = beginRoot(action, name, now());
+    interaction = undefined;
+    // It is recorded without a request too.
+    root.opened();
+    root.ended(0);
   }
 
   /** Checks whether the address has changed. */
@@ -52,14 +50,9 @@ export function followUser(signal: AbortSignal): void {
     ) navigate();
   }
 
-  const on = (type: string, listener: (event: BrowserEvent) => void) =>
-    addEventListener(
-      type,
-      listener as unknown as EventListener,
-      { capture: true, signal },
-    );
-  for (const type of ["keydown", "click", "submit"]) {
-    on(type, ({ isTrusted, target, timeStamp }) => {
+  listen(
+    ["keydown", "click", "submit"],
+    ({ isTrusted, target, timeStamp, type }) => {
       // Scripts of the page dispatch events too, a document isn't an element, and
       // the dev command's panel isn't a part of the page.
       if (
@@ -68,11 +61,11 @@ export function followUser(signal: AbortSignal): void {
       ) return;
       const action = type.replace("down", "");
       const name = `${action} ${describe(target)}`;
-      interaction = beginRoot(action, name, now(timeStamp));
-    });
-  }
-  on("popstate", () => onMove());
-  on("pageshow", ({ persisted }) => {
+      interaction = beginRoot(action, name, timeStamp);
+    },
+  );
+  listen(["popstate"], () => onMove());
+  listen(["pageshow"], ({ persisted }) => {
     // The browser has kept the page.
     if (persisted) navigate();
   });
@@ -80,7 +73,7 @@ export function followUser(signal: AbortSignal): void {
     replace(history, name, (native) => (...args) => {
       native.apply(history, args);
       onMove(name === "replaceState");
-    }, signal);
+    });
   }
 }
 

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Attributes } from "../types.ts";
 import type {
   BrowserDocument,
   NavigationTiming,
@@ -12,6 +11,7 @@ import type {
 } from "./browser.ts";
 import type { Handlers } from "./observe.ts";
 import type { Root } from "./roots.ts";
+import type { ClientSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 
@@ -27,34 +27,39 @@ export function recordVitals(
   { activationStart = 0, responseStart }: NavigationTiming,
 ): [handlers: Handlers, hide: () => void] {
   let isHidden = document.hidden;
-  let changes: Attributes | undefined;
+  let late: ClientSpan | undefined;
 
   function set(name: string, value: number): void {
-    const key = `app.vital.${name}`;
     // After the end of the page load, this has no effect.
-    page.span.setAttribute(key, value);
-    if (page.isOver) changes = { ...changes, [key]: value };
+    page.span.setAttribute(name, value);
+    if (page.isOver) {
+      late ??= page.span.child("web-vitals");
+      late.setAttribute("app.detached", true);
+      late.setAttribute(name, value);
+    }
   }
 
   /** Returns a time since the user has opened the page. */
   const sinceOpened = (time: number) => Math.max(time - activationStart, 0);
-  set("ttfb", sinceOpened(responseStart));
+  set("app.vital.ttfb", sinceOpened(responseStart));
 
   let largest = 0;
   let shifts = 0;
   let first = -Infinity;
   let last = 0;
-  if ("LayoutShift" in globalThis) set("cls", 0);
+  if ("LayoutShift" in globalThis) set("app.vital.cls", 0);
 
   let longest = 0;
   // Also in "first-input", the only entry of a short interaction.
   const event = ({ duration, interactionId }: VitalTiming) => {
-    if (interactionId && duration > longest) set("inp", longest = duration);
+    if (interactionId && duration > longest) {
+      set("app.vital.inp", longest = duration);
+    }
   };
 
   return [{
     "largest-contentful-paint"({ startTime }: PerformanceEntry) {
-      if (!isHidden) set("lcp", sinceOpened(startTime));
+      if (!isHidden) set("app.vital.lcp", sinceOpened(startTime));
     },
     "layout-shift"({ hadRecentInput, startTime, value }: VitalTiming) {
       if (hadRecentInput) return;
@@ -65,16 +70,13 @@ export function recordVitals(
       }
       last = startTime;
       shifts += value;
-      if (shifts > largest) set("cls", largest = shifts);
+      if (shifts > largest) set("app.vital.cls", largest = shifts);
     },
     event,
     "first-input": event,
   }, () => {
     isHidden = true;
-    if (changes) {
-      const attributes = { ...changes, "app.detached": true };
-      page.span.child("web-vitals", "custom", { attributes }).end();
-    }
-    changes = undefined;
+    late?.end();
+    late = undefined;
   }];
 }

@@ -1,7 +1,7 @@
 import { replace } from "./replace.ts";
 import { requestTrace, tracedPath, traceparentOf } from "./requests.ts";
-import { type ClientTrace, findRoot, openSpan } from "./roots.ts";
-import type { ClientSpan } from "./span.ts";
+import { findRoot } from "./roots.ts";
+import { ClientSpan, type ClientTrace } from "./span.ts";
 
 /** The start of a message that subscribes in the kit's RPC. */
 const SUBSCRIBE = /^{"type":"subscribe","id":"[^"]*",(?="path":\[)/;
@@ -13,10 +13,8 @@ type Line = readonly [trace?: ClientTrace, codes?: string];
  * Replaces the page's `WebSocket` by a subclass, which traces sockets until they
  * open. Messages of the kit's RPC that subscribe carry `traceparent`. All others
  * stay unchanged.
- *
- * @param signal Restores the page's own `WebSocket`.
  */
-export function patchWebSocket(signal: AbortSignal): void {
+export function patchWebSocket(): void {
   /** Broken sockets, by name. */
   const broken: Record<string, Line | false> = {};
 
@@ -30,9 +28,7 @@ export function patchWebSocket(signal: AbortSignal): void {
         if (!path) return;
         const name = `websocket ${path}`;
         const [trace = requestTrace(), codes] = broken[name] || [];
-        // A page can't read the response to a socket's request.
-        trace.isKnown = true;
-        const span = this.#span = openSpan(trace, name, "request", {
+        const span = this.#span = new ClientSpan(trace, name, "request", {
           attributes: {
             "app.detached": codes && true,
             "app.websocket.close_code": codes,
@@ -55,7 +51,7 @@ export function patchWebSocket(signal: AbortSignal): void {
             // The action that subscribes, if it isn't the one of the socket.
             const root = findRoot(true);
             const span = root && root.id !== this.#span!.traceId
-              ? openSpan(root, "subscribe", "request")
+              ? new ClientSpan(root, "subscribe", "request")
               : this.#span!;
             span.end();
             return `${start}"traceparent":"${traceparentOf(span)}",`;
@@ -63,5 +59,5 @@ export function patchWebSocket(signal: AbortSignal): void {
         }
         super.send(data);
       }
-    }, signal);
+    });
 }
