@@ -6,8 +6,8 @@
  * country:FRA:1, country:FRA:2     each call has another key, for the same URL
  * ```
  *
- * A value that has expired, or that a change has invalidated, is no sign of
- * either.
+ * A miss after a value has expired, or after a change has invalidated it, doesn't
+ * count.
  *
  * @module
  */

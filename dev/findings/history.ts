@@ -1,5 +1,6 @@
 /**
- * What is known of earlier requests and jobs. All of it is bounded.
+ * The history of requests and jobs, which rules compare others with. All of it is
+ * bounded.
  *
  * @module
  */
@@ -26,7 +27,7 @@ const STREAM = 10_000;
 /** A connection that takes longer is slow by itself, in milliseconds. */
 const MAX_CONNECT = 1_000;
 
-/** What the rules know of earlier requests and jobs. */
+/** The history of requests and jobs. */
 export class History {
   /** The root spans of known units. */
   readonly #known = new BoundedMap<string, true>(5 * MAX);

@@ -8,7 +8,7 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** Serves findings at `/__app/traces/findings`, with `?traceId=` those of one trace. */
+/** Serves findings at `/__app/traces/findings`. `?traceId=` selects one trace. */
 export function serveFindings(tracer: Tracer, findings: Findings): void {
   addRoute(tracer, "/findings", {
     access: "read",

@@ -1,6 +1,5 @@
 /**
- * The shape of a rule: a pure function over a unit and what is known of earlier
- * ones.
+ * The shape of a rule: a pure function of a unit and the history.
  *
  * @module
  */
@@ -14,7 +13,7 @@ import type { Unit } from "./units.ts";
 export interface Evidence {
   /** The rule. */
   readonly rule: FindingRule;
-  /** Identifies the cause among those of its rule and route. */
+  /** Identifies the cause. It is unique for the rule and route. */
   readonly shape: string;
   /** The cause in one line. */
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * All rules that look at requests and jobs. `add()` of the findings takes those
- * of other rules: `unhandled-rejection` and `slower-route`.
+ * All rules that look at requests and jobs. Other parts add their findings with
+ * `Findings.add()`: `unhandled-rejection` and `slower-route`.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** What the dev command finds while people use Atlas as it is meant to be used. */
+/** Normal use of Atlas, which must not lead to a finding. */
 
 import { assertEquals } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";

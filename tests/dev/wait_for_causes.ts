@@ -2,23 +2,22 @@ import type { Tracer } from "@quartet/kit/trace";
 import type { Findings } from "../../dev/findings/findings.ts";
 import type { Finding } from "../../trace/finding.ts";
 
-const LAST = "the last job of the test";
+/** The name of the jobs that fail after all others. */
+export const LAST = "last job ";
+
+let count = 0;
 
 /** Waits until all traces have been looked at, and returns the findings. */
 export async function waitForCauses(
   tracer: Tracer,
   findings: Findings,
 ): Promise<Finding[]> {
-  try {
-    tracer.withSpan(LAST, "custom", () => {
-      throw new Error(LAST);
-    });
-  } catch {
-    // The findings contain it.
-  }
-  const isLast = ({ route }: Finding) => route === LAST;
-  while (!findings.list().some(isLast)) {
+  const name = LAST + ++count;
+  const job = tracer.startTrace(name, "custom");
+  job.error(new Error(name));
+  job.end();
+  while (!findings.list().some(({ route }) => route === name)) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  return findings.list().filter((finding) => !isLast(finding));
+  return findings.list().filter(({ route }) => !route?.startsWith(LAST));
 }

@@ -26,7 +26,7 @@ const COLUMNS = [
   column<Found>("count", "Traces", ({ count }) => formatCount(count)),
 ];
 
-/** What the dev command has found. A click shows the evidence. */
+/** The list of findings. A click shows the evidence. */
 export function FoundTable() {
   const list = found.value;
   const cursor = cursorKey.value;

@@ -1,5 +1,5 @@
 /**
- * What the server's dev command has found: over all traces, and in the open one.
+ * The findings of the server's dev command.
  *
  * @module
  */
