@@ -107,11 +107,9 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
   return {
     list: () => causes.list(),
     of(traceId) {
-      const ids = new Set([traceId]);
-      const trace = tracer.getTrace(traceId);
-      if (trace !== undefined) ids.add(trace.id);
-      for (const span of trace?.spans.values() ?? []) ids.add(span.traceId);
-      return causes.of(ids);
+      // A linked trace may have been joined to another one.
+      const { id = traceId } = tracer.getTrace(traceId) ?? {};
+      return causes.of(new Set([traceId, id]));
     },
     subscribe: (listener) => causes.subscribe(listener),
     add: (finding) => causes.put(finding),

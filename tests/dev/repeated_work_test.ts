@@ -113,7 +113,7 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
       ask("/random", `post:${i}`, 1, "miss: it was never computed");
       ask(
         "/large",
-        "all",
+        "all?token=abcdefgh1234",
         2,
         "miss: not stored: it is larger than maxEntryBytes",
       );
@@ -147,7 +147,7 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
   });
   assertEquals(causes, [
     "idle-cache: no hit in 5 look-ups of a posts.ts:3",
-    "idle-cache: no hit in 5 look-ups of all posts.ts:2",
+    "idle-cache: no hit in 5 look-ups of all?token=REDACTED posts.ts:2",
     "idle-cache: no hit in 5 look-ups with different keys for one URL, such as post:4 posts.ts:1",
   ]);
 });
@@ -164,6 +164,14 @@ Deno.test("Look-ups that wait for one computation or that hit aren't repeated wo
       for (let i = 0; i < 9; i++) {
         record(root, 1, "cache.get", lookup("settings", 1, "hit"));
       }
+    });
+    request("/cold", (root) => {
+      const spans = Array.from(
+        { length: 9 },
+        () => root.child("cache.get", "data", lookup("cold", 3)),
+      );
+      clock.advance(5);
+      for (const span of spans) span.end();
     });
     request("/again", (root) => {
       record(root, 1, "cache.get", lookup("rates", 2, "hit"));

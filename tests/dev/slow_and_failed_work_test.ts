@@ -109,6 +109,12 @@ Deno.test("An error that fails a request or procedure is a cause, and a handled 
     fail("/fallback", 200, new Error("The first server is down"), 13);
     fail("/missing", 404, new Error("No such post"), 14);
     fail("/left", 500, new DOMException("It was aborted", "AbortError"), 15);
+    request("/cut-off", (root) => {
+      const span = root.child("render", "data", at(18));
+      span.error(new Error("The client left"));
+      span.end();
+      root.error();
+    });
     request("/rescued", (root) => {
       const outer = root.child("load", "data");
       const inner = outer.child("try", "data", at(16));
