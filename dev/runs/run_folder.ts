@@ -166,9 +166,6 @@ export class RunFolder {
     await mkdir(this.path, { mode: 0o700 }).catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
-    if (!(await lstat(this.path)).isDirectory()) {
-      throw new Error(`${FOLDER} isn't a folder`);
-    }
     // An existing file is left alone, also a link to one.
     await writeFile(`${this.path}/.gitignore`, "*\n", { flag: "wx" })
       .catch((error) => {
