@@ -215,7 +215,7 @@ Deno.test("dev --trace prints a request's tree, and its API returns the same tra
     "├─ auth auth:session anonymous",
     "├─ routing /countries/:code",
     "└─ data loader:/countries/:code",
-    "   └─ data cache.get country:FRA miss",
+    "   └─ data cache.get country:FRA miss: it was never computed",
     "      ├─ database SELECT * FROM country WHERE code = ?",
   ]);
   assertMatch(lines[6]!, /^ {6}└─ database SELECT .* FROM border/);
