@@ -184,9 +184,9 @@ export function createResponseCache(
     if (method === "HEAD") {
       // HEAD answers like GET, but computes no page to keep.
       const page = await engine.peek(key) as Page | undefined;
-      return page !== undefined && isShareable(page)
-        ? give(page)
-        : seal(await next());
+      if (page !== undefined && isShareable(page)) return give(page);
+      noteBypass("HEAD only gets pages that are stored");
+      return seal(await next());
     }
     // A response that isn't stored belongs to this request only. Other requests
     // may wait for the page even after this one got a stale page.

@@ -20,7 +20,7 @@ import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import { type LookUp, lookUp } from "./cache_observer.ts";
 import { Computations, limitTime, type Parts } from "./computations.ts";
 import { cloneValue } from "./cacheable_value.ts";
-import { CacheError } from "./error.ts";
+import { CacheError, type CacheErrorCode } from "./error.ts";
 import {
   type Call,
   currentInFlight,
@@ -34,7 +34,19 @@ import type { CacheRecord } from "./store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 
-const FAILED = "computing it failed";
+/** Why the cache refuses a result, for the trace. */
+const REFUSED: Readonly<Record<CacheErrorCode, string>> = {
+  TIMEOUT: "computing it took longer than timeout",
+  RECURSION: "the function waits for its own result",
+  NOT_DATA: "only one caller could read its value",
+  PERSONAL: "the function asked for the user",
+};
+
+function whyFailed(error: unknown): string {
+  return error instanceof CacheError
+    ? REFUSED[error.code]
+    : "computing it failed";
+}
 
 /** The calls of one cache. */
 export class Engine {
@@ -191,9 +203,9 @@ export class Engine {
       const value = await waitFor(inFlight, key);
       return await this.#give(value, inFlight, inFlight.result, policy, look);
     } catch (error) {
-      if (isUsable()) return giveOld(FAILED);
+      if (isUsable()) return giveOld(whyFailed(error));
       this.counts.miss++;
-      look?.ends("miss", FAILED);
+      look?.ends("miss", whyFailed(error));
       throw error;
     }
   }

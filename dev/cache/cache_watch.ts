@@ -16,7 +16,7 @@ import type { Invalidation } from "../../data/invalidation_log.ts";
 import { CacheNotes, type KeyNote } from "./cache_notes.ts";
 import { type Origin, originOf } from "./origin.ts";
 import { type Reason, requestName, whyMissing } from "./reasons.ts";
-import { shownKey, shownName, shownTags } from "./shown.ts";
+import { duration, shownKey, shownName, shownTags } from "./shown.ts";
 
 /** Maximum caches to remember, for programs that create one per request. */
 const MAX_CACHES = 20;
@@ -101,8 +101,7 @@ class ObservedLookUp implements LookUp {
     this.#starters = starters;
     this.#note = notes.noteOf(call.key, record);
     span.setAttribute("app.cache.key", this.#note.shown);
-    const tags = record?.tags ?? call.policy.tags;
-    if (tags.length > 0) span.setAttribute("app.cache.tags", shownTags(tags));
+    this.#setTags(record?.tags ?? call.policy.tags);
   }
 
   waits(inFlight: InFlight): void {
@@ -116,7 +115,7 @@ class ObservedLookUp implements LookUp {
     }
     const origin = originOf(this.#span);
     if (origin !== undefined) this.#starters.set(inFlight, origin);
-    this.#missing = this.#whyMissing();
+    this.#missing = whyMissing(this.#notes, this.#note, this.#span);
   }
 
   ends(result: Result, why?: string): void {
@@ -137,17 +136,22 @@ class ObservedLookUp implements LookUp {
       const isShared = this.#inFlight !== undefined;
       return { text: isShared ? ": the shared store had it" : "" };
     }
-    const record = this.#notes.cache.store.peek(this.#call.key);
-    if (record !== undefined) this.#notes.keep(this.#note, record);
+    const { store, now } = this.#notes.cache;
+    const record = store.peek(this.#call.key);
+    if (record !== undefined) {
+      this.#notes.keep(this.#note, record);
+      // Parts of the value may have added some.
+      this.#setTags(record.tags);
+    }
     if (result === "stale") {
-      const { text } = this.#whyMissing();
-      return { text: `: ${text}, and ${why ?? "a refresh has begun"}` };
+      const ago = duration(now() - (record?.freshUntil ?? NaN));
+      return { text: `: it expired ${ago} ago, and ${why ?? REFRESHED}` };
     }
     if (this.#missing === undefined) return { text: `: ${this.#never()}` };
     const { text, origin } = this.#missing;
     if (why !== undefined) return { text: `: ${text}, and ${why}`, origin };
     const obstacle = this.#inFlight?.obstacle ??
-      (record === undefined ? "it is larger than maxEntryBytes" : undefined);
+      (record === undefined ? "it may exceed maxEntryBytes" : undefined);
     this.#note.obstacle = obstacle;
     return obstacle === undefined
       ? { text: `: ${text}`, origin }
@@ -160,9 +164,12 @@ class ObservedLookUp implements LookUp {
     return `not cached: ${isFunction ? "revalidate" : "maxAge"} is 0`;
   }
 
-  #whyMissing(): Reason {
-    return whyMissing(this.#notes, this.#note, this.#span);
+  #setTags(tags: readonly string[]): void {
+    if (tags.length === 0) return;
+    this.#span.setAttribute("app.cache.tags", shownTags(tags));
   }
 }
+
+const REFRESHED = "a refresh has begun";
 
 const COUNTERS = { hit: "hits", stale: "stale", miss: "misses" } as const;

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type App, createApp } from "@quartet/kit/app";
 import { createAuthPlugin, getUser } from "@quartet/kit/auth";
 import type { Cache, CacheOptions } from "@quartet/kit/data";
+import { createKvStore } from "@quartet/kit/data/kv";
 import { createTracer, type SpanData, tracePlugin } from "@quartet/kit/trace";
 import { watchCaches } from "../../dev/cache/start.ts";
 import { settle, timedCache } from "../data/helpers.ts";
@@ -79,6 +80,69 @@ Deno.test("A look-up says that it hit, or that the value was never computed or h
   it.pass(200);
   await it.send("GET /posts");
   assertEquals(it.reason(), "miss: it expired 2 min ago");
+});
+
+Deno.test("A stale value says whether computing a new one failed or takes long", async () => {
+  using _ = observing();
+  const it = subject();
+  let load = () => Promise.resolve(1);
+  let staleAfter = Infinity;
+  it.app.route({
+    path: "/",
+    loader: () =>
+      it.cache.cached("posts", () => load(), {
+        maxAge: 60,
+        staleIfError: 100,
+        staleAfter,
+      }),
+  });
+  await it.send("GET /");
+  it.pass(63);
+  load = () => Promise.reject(new Error("down"));
+  await it.send("GET /");
+  assertEquals(
+    it.reason(),
+    "stale: it expired 3 s ago, and computing it failed",
+  );
+  const { promise, resolve } = Promise.withResolvers<number>();
+  load = () => promise;
+  staleAfter = 0.001;
+  await it.send("GET /");
+  assertEquals(
+    it.reason(),
+    "stale: it expired 3 s ago, and computing it takes longer than staleAfter",
+  );
+  resolve(2);
+});
+
+Deno.test("Processes that share a store know a value of another one, and that another one invalidated it", async () => {
+  using _ = observing();
+  using kv = await Deno.openKv(":memory:");
+  const open = () =>
+    subject({
+      store: createKvStore({ kv, name: "reasons", strict: true }),
+      now: Date.now,
+    });
+  const [here, there] = [open(), open()];
+  for (const { app, cache } of [here, there]) {
+    app.route({
+      path: "/",
+      loader: () =>
+        cache.cached("posts", () => 1, { maxAge: 60, tags: ["posts"] }),
+    });
+  }
+  await here.send("GET /");
+  assertEquals(here.reason(), "miss: the store doesn't have it");
+  await there.send("GET /");
+  assertEquals(there.reason(), "hit: the shared store had it");
+  await there.cache.revalidateTag("posts");
+  await here.send("GET /");
+  assertEquals(
+    here.reason(),
+    "miss: another process invalidated it, or the store can't be reached",
+  );
+  await here.cache.close();
+  await there.cache.close();
 });
 
 Deno.test("A miss names the tag and the request that invalidated it, and links to its span", async () => {
@@ -159,6 +223,11 @@ Deno.test("A miss says that its value was evicted, or wasn't stored and by which
     .route({ path: "/b", loader: call("b", 1, {}) })
     .route({ path: "/null", loader: call("n", null, { negativeMaxAge: 0 }) })
     .route({ path: "/never", loader: call("never", 1, { maxAge: 0 }) })
+    .route({
+      path: "/personal",
+      loader: ({ context }) =>
+        it.cache.cached("personal", () => getUser(context), { maxAge: 60 }),
+    })
     .route({ path: "/large", loader: call("large", "x".repeat(900), {}) })
     .route({ path: "/function", loader: () => never() })
     .route({
@@ -176,8 +245,12 @@ Deno.test("A miss says that its value was evicted, or wasn't stored and by which
       ["null", "not stored: negativeMaxAge is 0"],
       ["never", "not cached: maxAge is 0"],
       ["function", "not cached: revalidate is 0"],
-      ["large", "not stored: it is larger than maxEntryBytes"],
+      ["large", "not stored: it may exceed maxEntryBytes"],
       ["fails", "it was never computed, and computing it failed"],
+      [
+        "personal",
+        "it was never computed, and the function asked for the user",
+      ],
     ]
   ) {
     await it.send(`GET /${path}`);
@@ -275,7 +348,8 @@ Deno.test("A page says which header, cookie or question about the user keeps it 
       ],
     ] as const
   ) {
-    await it.send(`GET /${path}`, { headers });
+    const method = path.endsWith("head") ? "HEAD" : "GET";
+    await it.send(`${method} /${path}`, { headers });
     assertEquals(it.reason(name), reason, path);
   }
   const [get] = it.spans("cache.get");
