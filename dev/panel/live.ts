@@ -106,18 +106,25 @@ export function createPanelSocket(
     },
   });
 
+  /** Answers a page that has no socket. */
+  function answer(request: Request): Response {
+    const text = new URL(request.url).searchParams.get("ids") ?? "";
+    const ids = readIds(text);
+    if (ids === undefined) {
+      const message = "Send trace ids as JSON: by a WebSocket, or as ids";
+      return errorResponse(400, "BAD_REQUEST", message);
+    }
+    const headers = { "cache-control": "no-store" };
+    return Response.json(stateOf(tracer, ids, findings), { headers });
+  }
+
   return {
     route: {
       access: "read",
       handle(request, info) {
         const data: Watcher = { ids: [], sent: "" };
         upgrader.upgrade(request, { data, info });
-        return upgrader.response(request) ?? errorResponse(
-          426,
-          "UPGRADE_REQUIRED",
-          "This address only takes WebSocket connections",
-          { upgrade: "websocket" },
-        );
+        return upgrader.response(request) ?? answer(request);
       },
     },
     close: () => upgrader.close(),

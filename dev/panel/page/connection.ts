@@ -9,6 +9,7 @@ import type { PanelState } from "../state.ts";
 
 type ResourceTiming = Parameters<typeof linkOf>[0];
 
+const PATH = "/__app/traces/panel";
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;
 /** How long requests are collected, in milliseconds. */
@@ -29,35 +30,64 @@ export function connect(
   const requests = new Set<string>();
   let state: PanelState | undefined;
   let socket: WebSocket | undefined;
+  /** Whether a socket was open. */
+  let hasSockets = false;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function open(): void {
     if (socket !== undefined) return;
     const origin = location.origin.replace("http", "ws");
-    const ws = socket = new WebSocket(`${origin}/__app/traces/panel`);
-    ws.onopen = send;
+    const ws = socket = new WebSocket(`${origin}${PATH}`);
+    ws.onopen = () => {
+      hasSockets = true;
+      send();
+    };
     ws.onmessage = ({ data }) => {
       failures = 0;
-      const next: PanelState = JSON.parse(data);
-      // A server that was restarted doesn't know the page.
-      if (next.traceId !== undefined || next.requests > 0) state = next;
-      onState(state, true);
+      receive(data);
     };
-    ws.onclose = () => {
+    ws.onclose = async () => {
       if (socket !== ws) return;
       socket = undefined;
+      if (!hasSockets && await ask()) return;
       onState(state, false);
       const wait = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
       setTimeout(open, wait);
     };
   }
 
+  function receive(text: string): void {
+    const next: PanelState = JSON.parse(text);
+    // A server that was restarted doesn't know the page.
+    if (next.traceId !== undefined || next.requests > 0) state = next;
+    onState(state, true);
+  }
+
   function send(): void {
     timer = undefined;
-    if (socket?.readyState !== WebSocket.OPEN) return;
-    const ids = [...requests].slice(-MAX_REQUESTS);
-    socket.send(JSON.stringify(page === undefined ? ids : [page, ...ids]));
+    if (socket?.readyState === WebSocket.OPEN) socket.send(ids());
+    else if (!hasSockets && socket === undefined) ask();
+  }
+
+  /**
+   * Asks for the state once. Node has no sockets without the package ws.
+   *
+   * @returns Whether there is an answer.
+   */
+  async function ask(): Promise<boolean> {
+    try {
+      const response = await fetch(`${PATH}?ids=${encodeURIComponent(ids())}`);
+      if (response.ok) receive(await response.text());
+      return response.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  function ids(): string {
+    const latest = [...requests].slice(-MAX_REQUESTS);
+    return JSON.stringify(page === undefined ? latest : [page, ...latest]);
   }
 
   function note(entries: PerformanceEntryList): void {
