@@ -43,10 +43,10 @@ export function createInjection(warn: (message: string) => void): Middleware {
   function refuse(request: Request, reason: string): undefined {
     if (known.has(reason)) return;
     known.add(reason);
-    const path = printable(redactText(pathOf(request.url)));
+    const path = redactText(pathOf(request.url));
     // Outside, because this isn't a message of the app.
     runOutside(() =>
-      warn(`${request.method} ${path} has no trace panel: ${reason}`)
+      warn(printable(`${request.method} ${path} has no trace panel: ${reason}`))
     );
   }
 

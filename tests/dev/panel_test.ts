@@ -233,6 +233,16 @@ Deno.test("The start of a streamed page arrives before the rest exists", async (
   assertEquals((await reader.read()).done, true);
 });
 
+Deno.test("Under dev --trace, only pages of the same origin can frame the viewer", async () => {
+  await using app = await start();
+  const { body, headers } = await app.open("/__app/traces");
+  await body?.cancel();
+  assertMatch(
+    headers.get("content-security-policy")!,
+    /^default-src 'none'; .*; frame-ancestors 'self'$/,
+  );
+});
+
 Deno.test("The panel's socket answers pages of its own origin that send trace ids", async () => {
   await using app = await start();
   const response = await app.open("/");

@@ -72,6 +72,8 @@ const APP = `
 interface App extends AsyncDisposable {
   readonly child: Child;
   readonly url: URL;
+  /** Starts it again at the same address. */
+  restart(): Child;
   /** Opens a path in a page of its own, with layout shifts recorded. */
   open(path: string, options?: PageOptions): Promise<TestPage>;
 }
@@ -91,14 +93,15 @@ async function start(entry = APP): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await makeFolder());
   await folder.write("main.ts", entry);
-  const child = stack.use(
-    startDev(["main.ts", "--port", "0", "--trace"], folder),
-  );
+  const run = (port: string) =>
+    startDev(["main.ts", "--port", port, "--trace"], folder);
+  const child = stack.use(run("0"));
   const url = await addressOf(child);
   const owned = stack.move();
   return {
     child,
     url,
+    restart: () => run(url.port),
     async open(path, { width = 1000, ...media } = {}) {
       const view = await browser.newPage();
       const { page } = view;
@@ -298,7 +301,7 @@ Deno.test("A streamed page shows its start and the badge before the rest arrives
   await assertQuiet(framed);
 });
 
-Deno.test("The panel isn't part of a traced page's trace, and survives the server's end", async () => {
+Deno.test("The panel isn't part of a traced page's trace, and outlives a restart of the server", async () => {
   await using app = await start(ATLAS);
   await using view = await app.open("/countries/FRA");
   const { page } = view;
@@ -314,4 +317,6 @@ Deno.test("The panel isn't part of a traced page's trace, and survives the serve
   app.child.kill("SIGTERM");
   await app.child.code;
   await waitForFigures(page, /no server/);
+  await using _again = app.restart();
+  await waitForFigures(page, /(queries|requests) $/);
 });

@@ -24,6 +24,11 @@ Deno.test("createViewerHandler() returns the page for GET, its headers for HEAD,
   assertEquals([head.status, await head.text()], [200, ""]);
   assertEquals([...head.headers], [...page.headers]);
   assertEquals(head.headers.get("cache-control"), "no-store");
+  // Only the dev command's panel frames it.
+  assertMatch(
+    head.headers.get("content-security-policy")!,
+    /; frame-ancestors 'none'$/,
+  );
   for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
     const refused = await ask(method);
     assertEquals([refused.status, refused.headers.get("allow")], [
