@@ -30,9 +30,12 @@ export function clicked(event: MouseEvent, name: string): string | undefined {
     .closest<HTMLElement>(`[data-${name}]`)?.dataset[name];
 }
 
-/** Runs something once the latest changes are on the screen. */
+/**
+ * Runs something once the latest changes are on the screen: after the frame
+ * that follows theirs has begun.
+ */
 export function afterPaint(run: () => void): void {
-  requestAnimationFrame(() => setTimeout(run));
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(run)));
 }
 
 /**

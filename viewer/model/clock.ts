@@ -9,6 +9,7 @@ import {
   CLOCK_SHIFT,
   isClientSpan,
 } from "../../trace/export/semantics.ts";
+import type { SpanData } from "../../trace/types.ts";
 import { isDetached, numberOf, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -34,13 +35,17 @@ export interface Clocks {
 }
 
 /** Returns what a reader must know about a trace's clocks. */
-export function clocksOf({ nodes, start, end }: TraceTree): Clocks {
+export function clocksOf({ nodes, clients, start, end }: TraceTree): Clocks {
   let error = 0;
   let smallestGap = Infinity;
+  for (const { span, children } of clients) {
+    error = Math.max(error, numberOf(span, CLOCK_ERROR) ?? 0);
+    for (const child of children) {
+      smallestGap = Math.min(smallestGap, gapOf(span, child.span));
+    }
+  }
   const shifts: ClockShift[] = [];
   for (const node of nodes) {
-    error = Math.max(error, numberOf(node.span, CLOCK_ERROR) ?? 0);
-    smallestGap = Math.min(smallestGap, gapOf(node));
     const shift = numberOf(node.span, CLOCK_SHIFT);
     if (shift !== undefined && shift !== 0) {
       shifts.push({ node, process: processOf(node.span), shift });
@@ -54,11 +59,8 @@ export function clocksOf({ nodes, start, end }: TraceTree): Clocks {
  * Returns the time between a browser's request and its start on the server. It
  * has no meaning if it is shorter than the error.
  */
-function gapOf({ span, parent }: SpanNode): number {
-  if (parent === null || isClientSpan(span) || !isClientSpan(parent.span)) {
-    return Infinity;
-  }
-  return isDetached(span)
+function gapOf(request: SpanData, child: SpanData): number {
+  return isClientSpan(child) || isDetached(child)
     ? Infinity
-    : Math.max(0, span.startTime - parent.span.startTime);
+    : Math.max(0, child.startTime - request.startTime);
 }

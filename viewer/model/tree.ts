@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isOpenSpan } from "../../trace/export/semantics.ts";
+import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
 import {
   type Interval,
   selfSegments,
@@ -45,6 +45,8 @@ export interface TraceTree {
   readonly trace: SerializedTrace;
   /** All spans, depth first by start time. */
   readonly nodes: readonly SpanNode[];
+  /** The spans of browsers, in the same order. */
+  readonly clients: readonly SpanNode[];
   /** Spans by id. */
   readonly byId: ReadonlyMap<string, SpanNode>;
   /** The start of the trace's total. */
@@ -90,8 +92,10 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   const top = linkParents(all, byId, trace.rootSpanId);
   const nodes = top === undefined ? [] : orderDepthFirst(top);
 
+  const clients: SpanNode[] = [];
   for (const node of nodes) {
     node.detached = node.parent?.detached || isDetached(node.span);
+    if (isClientSpan(node.span)) clients.push(node);
   }
   // Backwards: children before their parents.
   for (let i = nodes.length - 1; i >= 0; i--) {
@@ -106,7 +110,7 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   // Without a total, as while everything runs, all spans are shown.
   const end = duration > 0 ? start + duration : Math.max(start, to);
   const extent = wholeRange(Math.min(from, start), Math.max(to, end));
-  return { trace, nodes, byId, start, end, extent };
+  return { trace, nodes, clients, byId, start, end, extent };
 }
 
 /** The depth of a node that isn't settled yet. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ACTION, isClientSpan } from "../../trace/export/semantics.ts";
+import { ACTION } from "../../trace/export/semantics.ts";
 import { formatDuration } from "./format.ts";
 import { numberOf } from "./process.ts";
 import type { TraceTree } from "./tree.ts";
@@ -40,8 +40,7 @@ const VITALS = [
 ] as const;
 
 /** Returns the vitals of a trace. The latest values count. */
-export function vitalsOf({ nodes, start }: TraceTree) {
-  const clients = nodes.filter(({ span }) => isClientSpan(span));
+export function vitalsOf({ clients, start }: TraceTree) {
   const vitals: Vital[] = [];
   const marks: VitalMark[] = [];
   const addMark = (name: string, time: number) => {
