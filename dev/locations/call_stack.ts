@@ -15,6 +15,9 @@ const MAX_FRAMES = 16;
 
 const isDeno = "Deno" in globalThis;
 
+/** A function or a class. */
+export type Callable = Parameters<typeof Error.captureStackTrace>[1];
+
 /** The attributes of a line. */
 export type CodeLine = {
   readonly "code.file.path": string;
@@ -39,7 +42,7 @@ export class CallStack {
    *
    * @param caller Frames up to this function's call are left out. Default: none.
    */
-  constructor(caller?: Parameters<typeof Error.captureStackTrace>[1]) {
+  constructor(caller?: Callable) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = MAX_FRAMES;
     Error.captureStackTrace(this.#captured!, caller);
@@ -57,7 +60,7 @@ export class CallStack {
   }
 
   /** Forgets the frames. The line stays unknown, unless it was read before. */
-  drop(): void {
+  forget(): void {
     this.#captured = undefined;
   }
 }

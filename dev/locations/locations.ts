@@ -22,7 +22,7 @@ const locator: SpanLocator = {
     const isKnown = attributes?.["code.file.path"] !== undefined;
     return isKnown || OWN_SPANS.includes(name)
       ? undefined
-      : waiting.add(new CallStack(caller));
+      : waiting.capture(caller);
   },
   locate: (captured) => (captured as CallStack).line(),
   locateError: lineOf,

@@ -1,34 +1,50 @@
 import { runOutside } from "../../core/request_scope.ts";
-import type { CallStack } from "./call_stack.ts";
+import { type Callable, CallStack } from "./call_stack.ts";
 
-/** Maximum stacks that wait. Under load, the lines of the others stay unknown. */
-const MAX_WAITING = 4_000;
+/** Stacks that are captured at once, and more of them after each pause. */
+const MAX_WAITING = 5_000;
+const ADDED = 100;
 /** The time to read stacks, and the pause before it, in milliseconds. */
 const SLICE = 5;
 const PAUSE = 50;
 
 /**
- * Stacks that nobody has read. They keep the variables of running functions in
- * memory, such as the rows of a query, so they are read soon.
+ * Captures stacks and reads them soon. Until then, they keep the variables of
+ * running functions in memory, such as the rows of a query.
+ *
+ * A developer's requests are all captured. Under load, the lines of most spans
+ * stay unknown, so that the app keeps its speed.
  */
 export class WaitingStacks {
   #stacks: CallStack[] = [];
+  #allowed = MAX_WAITING;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Adds a stack, and returns it. */
-  add(stack: CallStack): CallStack {
+  /** Captures the running call stack, except under load. */
+  capture(caller: Callable): CallStack | undefined {
+    if (this.#allowed === 0) return undefined;
+    this.#allowed--;
+    const stack = new CallStack(caller);
     this.#stacks.push(stack);
-    if (this.#stacks.length > MAX_WAITING) this.#drop(MAX_WAITING / 2);
     // Timers would keep the scope of the request.
-    this.#timer ??= runOutside(() => setTimeout(() => this.#read(), PAUSE));
+    this.#timer ??= runOutside(() => this.#schedule());
     return stack;
   }
 
-  /** Drops the stacks. */
+  /** Forgets the stacks. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#drop(this.#stacks.length);
+    for (const stack of this.#stacks.splice(0)) stack.forget();
+  }
+
+  #schedule(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      this.#read();
+      this.#allowed = Math.min(this.#allowed + ADDED, MAX_WAITING);
+      const isDone = this.#stacks.length === 0 && this.#allowed === MAX_WAITING;
+      this.#timer = isDone ? undefined : this.#schedule();
+    }, PAUSE);
   }
 
   #read(): void {
@@ -38,12 +54,5 @@ export class WaitingStacks {
       this.#stacks[count++]!.line();
     }
     this.#stacks = this.#stacks.slice(count);
-    this.#timer = this.#stacks.length === 0
-      ? undefined
-      : setTimeout(() => this.#read(), PAUSE);
-  }
-
-  #drop(count: number): void {
-    for (const stack of this.#stacks.splice(0, count)) stack.drop();
   }
 }

@@ -136,9 +136,9 @@ Deno.test("Under the dev command, spans know the line of user code that caused t
         await (await fetch(new URL(path, url))).json();
       const before = await ask("/memory");
       // 2 MB each.
-      for (let i = 0; i < 100; i++) await ask("/rows");
+      for (let i = 0; i < 60; i++) await ask("/rows");
       for (;;) {
-        if (await ask("/memory") - before < 100) break;
+        if (await ask("/memory") - before < 60) break;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
