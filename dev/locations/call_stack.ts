@@ -12,6 +12,8 @@ import { HOST, toPath, userFile } from "./user_files.ts";
 
 /** Frames of a captured stack. The kit and an ORM take about 12 of them. */
 const MAX_FRAMES = 16;
+/** Maximum characters of a frame's text. */
+const MAX_LENGTH = 4_096;
 
 const isDeno = "Deno" in globalThis;
 
@@ -110,20 +112,20 @@ export function lineOf(stack: string): CodeLine | undefined {
 function parseFrame(
   text: string,
 ): { script: string; line: number } | undefined {
-  const match = /^ +at (.+?)\)?$/.exec(text);
-  if (match === null) return undefined;
-  const call = match[1]!;
+  const call = text.trimStart();
+  // Nothing of a path is known in code of `eval()`.
+  if (
+    text[0] !== " " || call.length > MAX_LENGTH || !call.startsWith("at ") ||
+    call.includes("(eval at ")
+  ) return undefined;
   const start = call.lastIndexOf(" (");
   const place = start === -1
-    ? call.replace(/^async /, "")
-    : call.slice(start + 2);
-  const column = place.lastIndexOf(":");
-  const line = place.lastIndexOf(":", column - 1);
-  if (line < 1) return undefined;
-  return {
-    script: place.slice(0, line),
-    line: Number(place.slice(line + 1, column)),
-  };
+    ? call.slice("at ".length).replace(/^async /, "")
+    : call.slice(start + 2, -1);
+  const match = /:(\d{1,7}):\d{1,7}$/.exec(place);
+  return match === null
+    ? undefined
+    : { script: place.slice(0, match.index), line: Number(match[1]) };
 }
 
 function codeLine(file: string, line: number): CodeLine {
