@@ -30,6 +30,9 @@ const find = cache.cacheFunction(async (id: Removed["id"]) => {
 }, ["find"]);
 const router = createRouter({
   greet: procedure.query(() => "hello"), // rpc:greet
+  fail: procedure.query(() => {
+    throw new Error("no"); // rpc:fail
+  }),
 });
 const send = tracedFetch();
 async function load(url: string): Promise<string> {
@@ -101,7 +104,7 @@ Deno.test("Under the dev command, spans know the line of user code that caused t
     ["-A", "--v8-flags=--expose-gc"],
   );
   const url = await addressOf(child);
-  for (const path of ["all", "throw"]) {
+  for (const path of ["all", "throw", "api/rpc/fail"]) {
     await (await fetch(new URL(path, url))).body?.cancel();
   }
   const found = await locations(url);
@@ -122,6 +125,7 @@ Deno.test("Under the dev command, spans know the line of user code that caused t
       ["fetch", "a request to another service"],
       ["rpc:greet", "a procedure, which is its definition"],
       ["parse", "a span that threw, which is the throwing line"],
+      ["rpc:fail", "a procedure that threw, which is the throwing line"],
     ] as const
   ) {
     await t.step(`of ${what}`, () => {

@@ -104,11 +104,13 @@ function attributesOf(span: SpanImpl): SpanData["attributes"] {
   if (locator === undefined) return values;
   const thrown = exceptionOf({ events })?.attributes?.["exception.stacktrace"];
   const hasThrown = typeof thrown === "string";
-  if (stack === undefined && !hasThrown) return values;
+  // A procedure knows the line of its definition.
+  const known = CODE_LINE[0] in values ? { ...values } : undefined;
+  if (!hasThrown && (known !== undefined || stack === undefined)) return values;
   return addLine(
     values,
     () =>
-      (hasThrown ? locator.locateError(thrown) : undefined) ??
+      (hasThrown ? locator.locateError(thrown) : undefined) ?? known ??
         (stack && locator.locate(stack)),
   );
 }
@@ -121,7 +123,6 @@ function addLine(
   values: Record<string, AttributeValue>,
   find: () => SpanData["attributes"] | undefined,
 ): SpanData["attributes"] {
-  if (CODE_LINE[0] in values) return values;
   const settle = () => {
     const line = find();
     for (const key of CODE_LINE) {
