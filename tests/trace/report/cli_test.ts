@@ -283,7 +283,7 @@ Deno.test("Long texts are cut to the width of the terminal", () => {
   assertMatch(second!, /x…$/);
 });
 
-/** Prints a slow, a failed and a quick query of one line, and a quick root. */
+/** Prints a slow job, and its slow, failed and quick query, all of one line. */
 function printedLines(file: string, width: number): string[] {
   const { tracer, clock } = createTestTracer();
   const attributes = {
@@ -298,7 +298,7 @@ function printedLines(file: string, width: number): string[] {
     width,
     slowMs: 100,
   });
-  const root = tracer.startTrace("job", "custom");
+  const root = tracer.startTrace("job", "custom", { attributes });
   const slow = root.child("slow", "database", attributes);
   clock.advance(100);
   slow.end();
@@ -307,7 +307,7 @@ function printedLines(file: string, width: number): string[] {
   failed.end();
   root.child("quick", "database", attributes).end();
   root.end();
-  return text.split("\n").slice(1, 4);
+  return text.split("\n").slice(0, 4);
 }
 
 Deno.test("Slow and failed spans show their line of code", () => {
@@ -318,7 +318,8 @@ Deno.test("Slow and failed spans show their line of code", () => {
       ["/elsewhere/x.ts", "/elsewhere/x.ts:41"],
     ] as const
   ) {
-    const [slow, failed, quick] = printedLines(file, 80);
+    const [root, slow, failed, quick] = printedLines(file, 80);
+    assertEquals(root, `job 100.0ms ${place}`);
     assertMatch(slow!, /SELECT x+… \S+$/);
     assert(slow!.endsWith(`… ${place}`), slow);
     assert(failed!.endsWith(`error ${place}`), failed);
@@ -328,7 +329,8 @@ Deno.test("Slow and failed spans show their line of code", () => {
 });
 
 Deno.test("A narrow terminal shows the work of a span before its line of code", () => {
-  for (const line of printedLines(`${Deno.cwd()}/src/posts.ts`, 50)) {
+  const [, ...lines] = printedLines(`${Deno.cwd()}/src/posts.ts`, 50);
+  for (const line of lines) {
     assertMatch(line, /SELECT x+…/);
     assert(!line.includes("posts.ts"), line);
   }
