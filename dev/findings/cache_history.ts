@@ -16,7 +16,7 @@ import { REDACTED } from "../../core/redact/redact_url.ts";
 import { attributeText } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { shortLocation } from "../locations/short_location.ts";
+import { lineOf } from "./texts.ts";
 import type { Unit } from "./units.ts";
 
 /** Look-ups without a hit that are too many. */
@@ -50,13 +50,15 @@ interface CachedFunction {
 /** The look-ups of all cached functions. */
 export class CacheHistory {
   readonly #functions = new BoundedMap<string, CachedFunction>(MAX);
+  /** The name of the function of each key. To read a line takes long. */
+  readonly #names = new BoundedMap<string, string>(5 * MAX);
 
   /** Adds the look-ups of a unit. */
   add(unit: Unit): void {
     for (const span of unit.spans) {
       const key = keyOf(span);
       if (key === undefined) continue;
-      const name = nameOf(span, key);
+      const name = this.#nameOf(span, key);
       let known = this.#functions.get(name);
       if (known === undefined) {
         const misses: CachedFunction["misses"] = new BoundedMap(MAX);
@@ -69,13 +71,23 @@ export class CacheHistory {
     }
   }
 
+  /** Returns the line of a function, or the beginning of its keys. */
+  #nameOf(span: SpanData, key: string): string {
+    let name = this.#names.get(key);
+    if (name === undefined) {
+      name = lineOf(span) || /^\W*\w*/.exec(key)![0];
+      this.#names.set(key, name);
+    }
+    return name;
+  }
+
   /** Returns the functions that a unit asked, and that never have a value. */
   idleIn(unit: Unit): IdleCache[] {
     const found = new Map<string, { lookups: string; spans: SpanData[] }>();
     for (const span of unit.spans) {
       const key = keyOf(span);
       if (key === undefined) continue;
-      const name = nameOf(span, key);
+      const name = this.#nameOf(span, key);
       const known = this.#functions.get(name);
       if (known === undefined || known.hasHit) continue;
       const lookups = describe(known, unit, key);
@@ -94,11 +106,6 @@ function keyOf(span: SpanData): string | undefined {
   const key = attributeText(span, "app.cache.key");
   // The keys of pages. Many pages are of one user by design.
   return key?.startsWith("GET ") || key?.startsWith("{") ? undefined : key;
-}
-
-/** Returns the line of a function, or what its keys begin with. */
-function nameOf(span: SpanData, key: string): string {
-  return shortLocation(span) ?? /^\W*\w*/.exec(key)![0];
 }
 
 function addMiss(

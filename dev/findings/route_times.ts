@@ -22,7 +22,10 @@ export interface Slowdown {
 
 /** The durations of the requests of a route. */
 export class RouteTimes {
+  /** The usual durations in order of time. */
   #usual: number[] = [];
+  /** The same, ascending. */
+  #sorted: number[] = [];
   #slow: SpanData[] = [];
 
   /** Adds the latest request. */
@@ -31,11 +34,17 @@ export class RouteTimes {
       this.#slow.push(root);
       if (this.#slow.length < MAX_SLOW) return;
       this.#usual = this.#slow.map(({ duration }) => duration);
-    } else {
-      this.#usual.push(root.duration);
-      if (this.#usual.length > MAX_HISTORY) this.#usual.shift();
-    }
+      this.#sorted = this.#usual.toSorted((a, b) => a - b);
+    } else this.#addUsual(root.duration);
     this.#slow = [];
+  }
+
+  #addUsual(duration: number): void {
+    this.#usual.push(duration);
+    this.#sorted.splice(placeOf(this.#sorted, duration), 0, duration);
+    if (this.#usual.length <= MAX_HISTORY) return;
+    const oldest = this.#usual.shift()!;
+    this.#sorted.splice(placeOf(this.#sorted, oldest), 1);
   }
 
   /** Returns the slowdown that a request is part of, if there is one. */
@@ -44,21 +53,28 @@ export class RouteTimes {
     if (last + 1 < MIN_SLOW) return undefined;
     const durations = this.#slow.slice(0, last + 1)
       .map(({ duration }) => duration);
-    return { usual: this.#median(), durations };
+    return { usual: percentile(this.#sorted, 50), durations };
   }
 
   #limit(): number {
     if (this.#usual.length < MIN_HISTORY) return Infinity;
-    const times = this.#usual.toSorted((a, b) => a - b);
-    const median = percentile(times, 50);
+    const median = percentile(this.#sorted, 50);
     return Math.max(
-      percentile(times, 95),
+      percentile(this.#sorted, 95),
       2 * median,
       median + MIN_DIFFERENCE,
     );
   }
+}
 
-  #median(): number {
-    return percentile(this.#usual.toSorted((a, b) => a - b), 50);
+/** Returns the index of the first number that isn't less than a value. */
+function placeOf(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! < value) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }

@@ -6,6 +6,7 @@
 
 import { printable } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
+import type { SpanData } from "../../trace/types.ts";
 import { truncate } from "../../trace/report/terminal.ts";
 
 /** Maximum characters of a message. */
@@ -22,6 +23,13 @@ const COLUMNS = /^(select) .*? (from)\b/i;
 /** Returns the shape of a statement without the columns that it selects. */
 export function shortStatement(shape: string): string {
   return shape.trim().replace(COLUMNS, "$1 … $2");
+}
+
+/** Returns the file and line of a span, to compare it. Empty if unknown. */
+export function lineOf({ attributes }: Pick<SpanData, "attributes">): string {
+  const { "code.file.path": path = "", "code.line.number": line = "" } =
+    attributes;
+  return path === "" ? "" : `${path}:${line}`;
 }
 
 /** Returns a duration, such as `0.4 ms`, `120 ms` or `1.2 s`. */

@@ -1,8 +1,7 @@
 import { exceptionOf } from "../../../trace/export/attributes.ts";
 import type { SpanData } from "../../../trace/types.ts";
-import { shortLocation } from "../../locations/short_location.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { messageText } from "../texts.ts";
+import { lineOf, messageText } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** The client went away, or the code has stopped work itself. */
@@ -20,7 +19,7 @@ export const exception: Rule = (unit) =>
     } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
     if (type === ABORT || !isUnhandled(span, unit)) return [];
     const message = messageText(text === "" ? `${type}` : `${type}: ${text}`);
-    const shape = `${type} ${shortLocation(span) ?? span.name}`;
+    const shape = `${type} ${lineOf(span)} ${span.name}`;
     const { route } = unit;
     return [{ rule: "exception", shape, message, route, spans: [span] }];
   });

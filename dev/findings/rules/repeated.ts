@@ -15,9 +15,8 @@ import { workKey } from "../../../trace/export/work_key.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import { isExpectedMiss } from "../cache_history.ts";
 import { largestBurst, sequenceOf } from "../bursts.ts";
-import { shortLocation } from "../../locations/short_location.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { messageText, shortStatement } from "../texts.ts";
+import { lineOf, messageText, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** Statements that read. A loop that writes rows is common, and rarely wrong. */
@@ -28,17 +27,24 @@ const PAGE_ROWS = 100;
 
 /** Finds statements that run several times at one line without a pause. */
 export const repeatedQuery: Rule = ({ route, spans }) => {
-  const groups = Map.groupBy(
+  const byShape = Map.groupBy(
     spans.filter(isRepeatable),
-    (span) =>
-      `${statementShape(statementOf(span)!)}\n${shortLocation(span) ?? ""}`,
+    (span) => statementShape(statementOf(span)!),
   );
-  return [...groups].flatMap(([shape, group]): Evidence[] => {
-    const burst = largestBurst(group);
-    if (burst.length < MIN_REPEATS) return [];
-    const text = shortStatement(statementShape(statementOf(burst[0]!)!));
-    const message = messageText(`${burst.length} × ${text}`);
-    return [{ rule: "repeated-query", shape, message, route, spans: burst }];
+  return [...byShape].flatMap(([shape, group]): Evidence[] => {
+    if (group.length < MIN_REPEATS) return [];
+    const byLine = Map.groupBy(group, lineOf);
+    return [...byLine].flatMap(([line, group]): Evidence[] => {
+      const burst = largestBurst(group);
+      if (burst.length < MIN_REPEATS) return [];
+      return [{
+        rule: "repeated-query",
+        shape: `${shape}\n${line}`,
+        message: messageText(`${burst.length} × ${shortStatement(shape)}`),
+        route,
+        spans: burst,
+      }];
+    });
   });
 };
 

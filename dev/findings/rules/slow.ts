@@ -27,7 +27,7 @@ export const slowQuery: Rule = (
   { isCrowded, usualTime, isFirstQuery },
 ) => {
   const { root, route, status, spans } = unit;
-  if (status === undefined || isCrowded(unit)) return [];
+  if (status === undefined) return [];
   const slow = spans.filter((span) => {
     const { duration } = span;
     const statement = statementOf(span);
@@ -36,6 +36,7 @@ export const slowQuery: Rule = (
       // Otherwise the machine was busy, and the statement isn't the cause.
       usualTime(statementShape(statement)) >= SLOW_QUERY / 2;
   });
+  if (slow.length === 0 || isCrowded(unit)) return [];
   return slow.map((span): Evidence => {
     const shape = statementShape(statementOf(span)!);
     const text = `${durationText(span.duration)}: ${shortStatement(shape)}`;
