@@ -90,7 +90,8 @@ export class Causes {
     const ofTrace = this.#byTrace.get(finding.traceId) ?? new Map();
     const isKnown = ofTrace.has(key);
     const cause = this.#causes.get(key);
-    const count = (cause?.finding.count ?? 0) + (isKnown && cause ? 0 : 1);
+    const count = (cause?.finding.count ?? 0) +
+      (isKnown && cause ? 0 : finding.count);
     const counted = { ...finding, count };
     this.#byTrace.set(finding.traceId, ofTrace.set(key, counted));
     this.#causes.set(key, { finding: counted, absent: 0 });

@@ -106,6 +106,11 @@ Deno.test("All ids of a joined trace find its causes", async () => {
     ]);
   }
   assertEquals(findings.of("unknown"), []);
+  const more = { ...findings.list()[0]!, message: "slower", count: 5 };
+  findings.add(more);
+  findings.add({ ...more, traceId: "another", count: 5 });
+  findings.add({ ...more, traceId: "another", count: 5 });
+  assertEquals(findings.of("another").map(({ count }) => count), [10]);
 });
 
 Deno.test("The line of a finding fits the terminal, and can't control it", () => {
@@ -125,6 +130,8 @@ Deno.test("The line of a finding fits the terminal, and can't control it", () =>
   const line = "   ! 12 × SELECT … FROM post WHERE id = ? posts.ts:41";
   assertEquals(format(120), `${line} (GET /posts)\n`);
   assertEquals(format(60), `${line}\n`);
+  const slower = { message: "GET /posts: 8 → 41 ms since you saved posts.ts" };
+  assertEquals(format(120, slower), `   ! ${slower.message} posts.ts:41\n`);
   assertEquals(format(40), "   ! 12 × SELECT … FROM pos… posts.ts:41\n");
   const long = { message: "x".repeat(200), route: `GET /${"y".repeat(200)}` };
   for (const width of [40, 80, 120]) {
