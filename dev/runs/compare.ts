@@ -5,8 +5,9 @@
  *   twice as many as any earlier request like it, and at least 5 more. It must
  *   not have missed the cache more often. The first request of a run is only
  *   compared with a first one.
- * - Durations vary, so each run needs 5 requests. The median must have doubled,
- *   by at least 10 ms, and the middle halves must not overlap. The first request
+ * - Durations vary, so 5 requests in each run are compared with a request like
+ *   them, in order: a process becomes faster at first. The median must have
+ *   doubled, by at least 10 ms, and 9 of 10 pairs must agree. The first request
  *   of a route doesn't count, nor do requests that ran at the same time.
  *
  * @module
@@ -43,8 +44,11 @@ export interface RouteComparison {
 const MIN_FACTOR = 2;
 const MIN_QUERIES = 5;
 const MIN_MILLISECONDS = 10;
-/** The requests of a run that durations need. */
+/** The pairs of requests that durations need. */
 const MIN_REQUESTS = 5;
+/** The factor between the durations of a pair, and the share of such pairs. */
+const MIN_APART = 1.5;
+const MIN_SHARE = 0.9;
 /** The requests of a run that queries need without equal requests. */
 const MIN_UNLIKE = 3;
 
@@ -61,16 +65,19 @@ export function compareRoute(
   ) => ({ route, status, verdict, before: figures(was), after: figures(is) });
 
   const more = withMoreQueries(was, is);
-  // Fewer but longer queries aren't an improvement, and the other way round.
-  if (more !== undefined && !isLonger(is, was)) return compared("slower", more);
   const fewer = withMoreQueries(is, was);
-  if (fewer !== undefined && is.length > 1 && !isLonger(was, is)) {
+  const slower = longer(was, is);
+  const faster = longer(is, was);
+  // Fewer but longer queries aren't an improvement, and the other way round.
+  if (more !== undefined && faster === undefined) {
+    return compared("slower", more);
+  }
+  if (fewer !== undefined && slower === undefined && is.length > 1) {
     return compared("faster", [fewer[1], fewer[0]]);
   }
   if (more === undefined && fewer === undefined) {
-    const timed = [was.filter(isTimed), is.filter(isTimed)] as const;
-    if (isLonger(was, is)) return compared("slower", timed);
-    if (isLonger(is, was)) return compared("faster", timed);
+    if (slower !== undefined) return compared("slower", slower);
+    if (faster !== undefined) return compared("faster", [faster[1], faster[0]]);
   }
   return compared("same", [was, is]);
 }
@@ -105,24 +112,42 @@ function areMore(less: readonly Sample[], more: readonly Sample[]): boolean {
     more.every((sample) => sample.misses <= misses);
 }
 
-/** Whether requests take longer than others, beyond chance. */
-function isLonger(short: readonly Sample[], long: readonly Sample[]): boolean {
-  const [a, b] = [short, long].map((samples) => samples.filter(isTimed)) as [
-    Sample[],
-    Sample[],
+/** Returns the requests that show that `long` took longer, beyond chance. */
+function longer(
+  short: readonly Sample[],
+  long: readonly Sample[],
+): [Sample[], Sample[]] | undefined {
+  const pairs = pairsOf(short.filter(isTimed), long.filter(isTimed));
+  if (pairs.length < MIN_REQUESTS) return undefined;
+  const apart = pairs.filter(([a, b]) => b.duration > a.duration * MIN_APART);
+  const sides: [Sample[], Sample[]] = [
+    pairs.map(([a]) => a),
+    pairs.map(([, b]) => b),
   ];
-  if (a.length < MIN_REQUESTS || b.length < MIN_REQUESTS) return false;
-  const duration = (samples: readonly Sample[], share: number) =>
-    quantile(samples.map(({ duration }) => duration), share);
-  const [before, after] = [duration(a, 0.5), duration(b, 0.5)];
-  return after >= before * MIN_FACTOR && after - before >= MIN_MILLISECONDS &&
-    duration(b, 0.25) > duration(a, 0.75) &&
-    median(b.map(({ misses }) => misses)) <=
-      median(a.map(({ misses }) => misses));
+  const [before, after] = sides.map(figures) as [RouteFigures, RouteFigures];
+  const [old, misses] = sides.map((side) =>
+    median(side.map(({ misses }) => misses))
+  ) as [number, number];
+  const isLonger = after.duration >= before.duration * MIN_FACTOR &&
+    after.duration - before.duration >= MIN_MILLISECONDS &&
+    apart.length >= pairs.length * MIN_SHARE && misses <= old;
+  return isLonger ? sides : undefined;
 }
 
-function isTimed({ isAlone }: Sample): boolean {
-  return isAlone;
+/** Returns each request with one like it of another run, in their order. */
+function pairsOf(
+  a: readonly Sample[],
+  b: readonly Sample[],
+): [Sample, Sample][] {
+  const likes = Map.groupBy(a, ({ like }) => like);
+  return b.flatMap((sample): [Sample, Sample][] => {
+    const other = likes.get(sample.like)?.shift();
+    return other === undefined ? [] : [[other, sample]];
+  });
+}
+
+function isTimed({ isAlone, isFirstOfRoute }: Sample): boolean {
+  return isAlone && !isFirstOfRoute;
 }
 
 function figures(samples: readonly Sample[]): RouteFigures {

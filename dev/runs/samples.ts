@@ -17,12 +17,14 @@ export interface Sample {
   readonly duration: number;
   /** Whether it ran during the first request of its run. */
   readonly isFirst: boolean;
-  /** Whether its duration counts: no other request of the route ran as well. */
-  readonly isAlone: boolean;
+  /** Whether no other request ran at the same time. */
+  isAlone: boolean;
+  /** Whether it is the first one of its route. */
+  readonly isFirstOfRoute: boolean;
+  /** The end, in epoch milliseconds. */
+  readonly endTime: number;
   /** The trace id. */
   readonly traceId: string;
-  /** The span of the request. */
-  readonly spanId: string;
 }
 
 /** The requests of one route with one status. */
@@ -33,20 +35,24 @@ export interface RouteSamples {
   readonly status: number;
   /** In order of their end. */
   readonly samples: Sample[];
-  /** The latest end, in epoch milliseconds. */
-  lastEnd: number;
 }
 
 /** Maximum routes of a run. */
 const MAX_ROUTES = 300;
 /** Maximum requests of each route, the first ones. */
 const MAX_SAMPLES = 100;
+/** Maximum requests that a later one is expected to overlap. */
+const MAX_RECENT = 20;
 
 /** The requests of a run, by route and status. */
 export class RunSamples {
   readonly #routes = new Map<string, RouteSamples>();
   /** The end of the first request. `undefined` before it. */
   #firstEnd: number | undefined;
+  /** The latest end of a request. */
+  #lastEnd = -Infinity;
+  /** The last requests, the latest end last. */
+  #recent: Sample[] = [];
 
   /** @param isCut Whether the first requests are missing. */
   constructor(isCut = false) {
@@ -74,33 +80,46 @@ export class RunSamples {
     const { pathname = "", statusCode: status = 500 } = metadata;
     const root = spans.get(trace.rootSpanId);
     const route = root && routeKeyOf(root);
-    const isServer = metadata.origin === "server" && status < 400;
-    if (!isServer || root === undefined || route === undefined) return;
+    if (metadata.origin !== "server") return undefined;
+    if (root === undefined || route === undefined) return undefined;
+    const isAlone = this.#noteTimes(startTime, endTime);
+    if (status >= 400) return undefined;
     this.#firstEnd ??= endTime;
     const isFirst = startTime < this.#firstEnd;
     const of = this.#ofRoute(route, status);
     if (of === undefined || of.samples.length >= MAX_SAMPLES) return undefined;
-    const isAlone = of.samples.length > 0 && startTime >= of.lastEnd;
-    of.lastEnd = Math.max(of.lastEnd, endTime);
     const all = [...spans.values()];
     const query = attributeText(root, "url.query") ?? "";
-    of.samples.push({
+    const sample = {
       like: `${pathname}?${query} ${signInOf(all)}`,
       queries: queriesIn(all).length,
       misses: all.filter(isMiss).length,
       duration: trace.duration,
       isFirst,
       isAlone,
+      isFirstOfRoute: of.samples.length === 0,
+      endTime,
       traceId: trace.id,
-      spanId: trace.rootSpanId,
-    });
+    };
+    of.samples.push(sample);
+    this.#recent = [...this.#recent.slice(-MAX_RECENT), sample];
     return of;
+  }
+
+  /** Returns whether no request ended after the start of this one. */
+  #noteTimes(startTime: number, endTime: number): boolean {
+    for (const sample of this.#recent) {
+      if (sample.endTime > startTime) sample.isAlone = false;
+    }
+    const isAlone = startTime >= this.#lastEnd;
+    this.#lastEnd = Math.max(this.#lastEnd, endTime);
+    return isAlone;
   }
 
   #ofRoute(route: string, status: number): RouteSamples | undefined {
     const known = this.of(route, status);
     if (known !== undefined || this.#routes.size >= MAX_ROUTES) return known;
-    const added = { route, status, samples: [], lastEnd: -Infinity };
+    const added = { route, status, samples: [] };
     this.#routes.set(`${status} ${route}`, added);
     return added;
   }

@@ -22,7 +22,6 @@ function compare(
   const [was, is] = [before, after].map((sketches) => ({
     route: "GET /books",
     status: 200,
-    lastEnd: 0,
     samples: sketches.map(([queries, also]): Sample => ({
       like: "/books?",
       queries,
@@ -30,8 +29,9 @@ function compare(
       duration: 8,
       isFirst: false,
       isAlone: true,
+      isFirstOfRoute: false,
+      endTime: 0,
       traceId: "t",
-      spanId: "s",
       ...also,
     })),
   }));
