@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { exists, ROOT } from "../helpers.ts";
 
-const PAGE = "docs/security-tests.md";
+const PAGES = ["docs/security-tests.md", "docs/security-tests-tracing.md"];
 
 /** `| promise | `path`: `name of the test` |`. */
 const ROW = /^\| (.*?) *\| `([\w/]+\.ts)`: `(.+?)` *\|$/;
@@ -14,7 +14,10 @@ interface Row {
   readonly name: string;
 }
 
-const page = await Deno.readTextFile(new URL(PAGE, ROOT));
+const texts = await Promise.all(
+  PAGES.map((path) => Deno.readTextFile(new URL(path, ROOT))),
+);
+const page = texts.join("\n\n");
 const lines = page.split("\n").filter((line) => line.startsWith("|"));
 const tables = page.split("\n\n").filter((block) => block.startsWith("|"));
 
@@ -35,7 +38,7 @@ function patternOf(name: string): RegExp {
 
 const rows = lines.map(readRow).filter((row) => row !== undefined);
 
-Deno.test("Each row of docs/security-tests.md names an existing file and test", async () => {
+Deno.test("Each row of the pages of promises names an existing file and test", async () => {
   const missing: string[] = [];
   for (const { file, name } of rows) {
     const path = `tests/${file}`;
@@ -46,7 +49,7 @@ Deno.test("Each row of docs/security-tests.md names an existing file and test", 
   assertEquals(missing, []);
 });
 
-Deno.test("Each line of the tables in docs/security-tests.md can be parsed", () => {
+Deno.test("Each line of the tables of promises can be parsed", () => {
   // Each table has a head and a line of dashes.
   assertEquals(rows.length, lines.length - 2 * tables.length);
   assert(rows.length > 200, `${rows.length}`);
@@ -56,7 +59,7 @@ Deno.test("Each line of the tables in docs/security-tests.md can be parsed", () 
   }
 });
 
-Deno.test("docs/security-tests.md has no duplicate rows", () => {
+Deno.test("The pages of promises have no duplicate rows", () => {
   const keys = rows.map(({ promise, file, name }) =>
     [promise, file, name].join()
   );
