@@ -102,6 +102,14 @@ Deno.test("Twice the median duration of 5 requests is slower, if 10 ms longer an
   // A burst makes requests wait for each other.
   const burst = lasting([90, 91, 92, 93, 94], { isAlone: false });
   assertEquals(verdictOf(usual, burst), "same");
+  // Two URLs, visited in another order.
+  const fast: Sketch = [1, { like: "/books/1", duration: 8 }];
+  const slow: Sketch = [1, { like: "/books/2", duration: 80 }];
+  const mixed = [fast, fast, fast, fast, fast, slow];
+  assertEquals(verdictOf(mixed, [slow, slow, slow, slow, slow, fast]), "same");
+  const first = lasting([40, 41, 41, 42, 43]);
+  first[0] = [1, { duration: 40, isFirstOfRoute: true }];
+  assertEquals(verdictOf(usual, first), "same");
   const cold = lasting([40, 41, 41, 42, 43], { misses: 1 });
   assertEquals(verdictOf(usual, cold), "same");
 });
