@@ -138,7 +138,7 @@ const EXPECTED =
 /** Whether the reason of a miss isn't a mistake. */
 export function isExpectedMiss(span: SpanData, { root }: Unit): boolean {
   const reason = attributeText(span, "app.reason") ?? "";
-  if (EXPECTED.test(reason)) return true;
+  if (span.status !== "ok" || EXPECTED.test(reason)) return true;
   if (!reason.includes(" invalidated")) return false;
   // A request that only reads must not invalidate what it reads.
   const isByRead = / by (?:GET|HEAD) /.test(reason) ||

@@ -136,6 +136,12 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
       );
       ask("/hit", "e", 9, i < 4 ? "miss: the store doesn't have it" : "hit");
       ask("/four", i < 4 ? "f" : "g", 10, "miss: the store doesn't have it");
+      // The error is the cause.
+      request("/down", (root) => {
+        const get = root.child("cache.get", "data", lookup("h", 12));
+        get.error(new Error("down"));
+        get.end();
+      });
       // Each key may belong to another user.
       request("/mine", (root) => {
         root.child("auth:session", "auth", { "app.auth.result": "cookie" })
