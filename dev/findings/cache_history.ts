@@ -21,8 +21,6 @@ import type { Unit } from "./units.ts";
 
 /** Look-ups without a hit that are too many. */
 const MIN_LOOKUPS = 5;
-/** The same with different keys, if each may belong to another user. */
-const MIN_USERS = 20;
 /** Maximum functions, and maximum keys and URLs of each. */
 const MAX = 200;
 /** The longest pause between look-ups without a known reason. */
@@ -126,9 +124,20 @@ function addMiss(
   known.misses.set(key, { count, end: span.endTime });
   const url = urlOf(unit);
   if (last !== undefined || url === undefined) return;
+  if (!MOMENT.test(key) && !isAnonymous(unit)) return;
   const keys = known.keys.get(url) ?? new Set();
   if (keys.size < MAX) keys.add(key);
   known.keys.set(url, keys);
+}
+
+/** A random number, or a time: no user or session is called so. */
+const MOMENT = /\b0\.\d{8,}|\b1[6-9]\d{11}\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+
+/** Whether auth says that nobody is signed in, so that no key has a user's id. */
+function isAnonymous({ spans }: Unit): boolean {
+  return spans.some((span) =>
+    attributeText(span, "app.auth.result") === "anonymous"
+  );
 }
 
 /** Reasons of a miss that a developer expects. */
@@ -168,14 +177,7 @@ function describe(
   const { count = 0 } = misses.get(key) ?? {};
   if (count >= MIN_LOOKUPS) return `${count} look-ups of ${key}`;
   const { size = 0 } = keys.get(urlOf(unit) ?? "") ?? {};
-  const least = isSignedIn(unit) ? MIN_USERS : MIN_LOOKUPS;
-  return size >= least
+  return size >= MIN_LOOKUPS
     ? `${size} look-ups with different keys for one URL, such as ${key}`
     : undefined;
-}
-
-function isSignedIn({ spans }: Unit): boolean {
-  return spans.some((span) =>
-    (attributeText(span, "app.auth.result") ?? "anonymous") !== "anonymous"
-  );
 }

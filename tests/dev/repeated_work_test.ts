@@ -110,7 +110,6 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
         (root) => record(root, 1, "cache.get", lookup(key, line, reason)),
       );
     for (let i = 0; i < 5; i++) {
-      ask("/random", `post:${i}`, 1, "miss: it was never computed");
       ask(
         "/large",
         "all?token=abcdefgh1234",
@@ -142,19 +141,28 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
         get.error(new Error("down"));
         get.end();
       });
-      // Each key may belong to another user.
-      request("/mine", (root) => {
-        root.child("auth:session", "auth", { "app.auth.result": "cookie" })
-          .end();
-        const reason = "miss: it was never computed";
-        record(root, 1, "cache.get", lookup(`user:${i}`, 11, reason));
-      });
+      // Each key may belong to another user, unless nobody is signed in.
+      const visit = (path: string, key: string, line: number, auth: string) =>
+        request(path, (root) => {
+          const result = { "app.auth.result": auth };
+          root.child("auth:session", "auth", result).end();
+          const reason = "miss: it was never computed";
+          record(root, 1, "cache.get", lookup(key, line, reason));
+        });
+      visit("/mine", `user:${i}`, 11, "cookie");
+      visit("/now", `news:176722560000${i}`, 13, "cookie");
+      visit("/random", `draw:${i}`, 1, "anonymous");
+      request(
+        "/token",
+        (root) => record(root, 1, "cache.get", lookup(`visitor:${i}`, 14)),
+      );
     }
   });
   assertEquals(causes, [
     "idle-cache: no hit in 5 look-ups of a posts.ts:3",
     "idle-cache: no hit in 5 look-ups of all?token=REDACTED posts.ts:2",
-    "idle-cache: no hit in 5 look-ups with different keys for one URL, such as post:4 posts.ts:1",
+    "idle-cache: no hit in 5 look-ups with different keys for one URL, such as draw:4 posts.ts:1",
+    "idle-cache: no hit in 5 look-ups with different keys for one URL, such as news:1767225600004 posts.ts:13",
   ]);
 });
 
