@@ -26,9 +26,9 @@ const READS = /^\s*(?:select|with|values|table)\b/i;
 const PAGE_ROWS = 100;
 
 /** Finds statements that run several times at one line without a pause. */
-export const repeatedQuery: Rule = ({ route, spans }) => {
+export const repeatedQuery: Rule = ({ route, spans, parentOf }) => {
   const byShape = Map.groupBy(
-    spans.filter(isRepeatable),
+    spans.filter((span) => isRepeatable(span, parentOf(span))),
     (span) => statementShape(statementOf(span)!),
   );
   return [...byShape].flatMap(([shape, group]): Evidence[] => {
@@ -48,9 +48,12 @@ export const repeatedQuery: Rule = ({ route, spans }) => {
   });
 };
 
-function isRepeatable(span: SpanData): boolean {
+function isRepeatable(span: SpanData, parent: SpanData | undefined): boolean {
   const { "db.response.returned_rows": rows = 0 } = span.attributes;
-  return READS.test(statementOf(span) ?? "") && Number(rows) < PAGE_ROWS;
+  const statement = statementOf(span) ?? "";
+  // Other libraries record a statement of an ORM, and below it the driver's.
+  const isSame = parent !== undefined && statementOf(parent) === statement;
+  return READS.test(statement) && Number(rows) < PAGE_ROWS && !isSame;
 }
 
 /** Finds cache keys that are computed again and again in one request. */
