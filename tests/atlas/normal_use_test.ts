@@ -2,12 +2,15 @@
 
 import { assertEquals } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
+import { watchCaches } from "../../dev/cache/start.ts";
 import { createFindings } from "../../dev/findings/findings.ts";
+import { recordLocations } from "../../dev/locations/locations.ts";
 import { waitForCauses } from "../dev/wait_for_causes.ts";
 import { emailOf, PASSWORD, serveAtlas } from "./serve_atlas.ts";
 
 Deno.test("The dev command finds nothing wrong with Atlas in normal use", async () => {
   const tracer = createTracer({ maxSpansPerTrace: 2_000 });
+  const parts = [watchCaches(tracer), recordLocations(tracer)];
   const findings = createFindings(tracer, 0);
   {
     await using atlas = serveAtlas({ tracer });
@@ -54,5 +57,6 @@ Deno.test("The dev command finds nothing wrong with Atlas in normal use", async 
   }
   const list = await waitForCauses(tracer, findings);
   findings.close();
+  for (const end of parts) end();
   assertEquals(list, []);
 });
