@@ -71,7 +71,11 @@ export {
 } from "./record/collector.ts";
 
 // Reading
-export * from "./report/cli.ts";
+export {
+  type CLIReporter,
+  type CLIReporterOptions,
+  createCLIReporter,
+} from "./report/cli.ts";
 export * from "./http/viewer.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
 
