@@ -181,7 +181,7 @@ async function measureMany(browser: TestBrowser, keep: boolean) {
   await noteNodes(page);
 
   const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable");
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   for (let i = 1; i <= 5; i++) {
     const time = await timeOfClick(
       page,
@@ -271,7 +271,7 @@ async function measureLive(
       await Deno.remove(file);
     }
     const session = await page.context().newCDPSession(page);
-    await session.send("Performance.enable");
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
     const batch = 50;
     for (let turn = -2; turn < 8; turn++) {
       const idle = await taskTime(page, session, async () => {
