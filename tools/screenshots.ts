@@ -22,13 +22,19 @@ export interface Screenshot {
   readonly width: number;
   readonly height: number;
   readonly colorScheme?: "light" | "dark";
+  /** Whose page is shown. Default: the reader's. */
+  readonly of?: "visitor" | "reader";
   /** The path of the app. Default: Atlas. */
   readonly entry?: string;
+  /** The working directory of the app. Default: an empty folder. */
+  readonly folder?: string;
   /** Uses the app, and shows its traces. */
   readonly show: (story: Story) => Promise<void>;
 }
 
 const ATLAS = "examples/atlas/main.ts";
+/** The folder of the stories, so that lines of code have short paths. */
+const STORIES = new URL("tests/e2e/stories/", ROOT).pathname;
 /** Atlas with an empty database that nothing keeps. */
 const ATLAS_ENV = {
   ATLAS_DATABASE: ":memory:",
@@ -75,16 +81,18 @@ export const SCREENSHOTS: readonly Screenshot[] = [
   {
     name: "error.png",
     width: 1120,
-    height: 600,
+    height: 580,
     colorScheme: "dark",
     entry: "tests/e2e/stories/failing_request.ts",
+    folder: STORIES,
     async show({ url, visitor, reader }) {
       await visitor.goto(`${url}/cart`);
       await visitor.getByRole("button", { name: "Check out" }).click();
       await waitForText(visitor, "output", "Something went wrong");
       const row = reader.endedRow(/click button/);
       await reader.click(reader.button(/errors$/, row));
-      await reader.page.getByText("No tax rate").waitFor();
+      await reader.page.getByRole("heading", { name: "No tax rate" })
+        .waitFor();
     },
   },
   {
@@ -100,6 +108,35 @@ export const SCREENSHOTS: readonly Screenshot[] = [
       await reader.click(reader.endedRow(/\/ /));
     },
   },
+  {
+    name: "findings.png",
+    width: 1120,
+    height: 240,
+    entry: "tests/e2e/stories/repeated_query.ts",
+    folder: STORIES,
+    async show({ url, visitor, reader }) {
+      await visitor.goto(`${url}/orders`);
+      await reader.page.getByRole("tab", { name: "Findings (1)" }).click();
+      await waitForText(reader.page, "main", "40 × SELECT");
+    },
+  },
+  {
+    name: "panel.png",
+    width: 1120,
+    height: 700,
+    of: "visitor",
+    entry: "tests/e2e/stories/repeated_query.ts",
+    folder: STORIES,
+    async show({ url, visitor }) {
+      await visitor.setViewportSize({ width: 1120, height: 700 });
+      await visitor.goto(`${url}/orders`);
+      await visitor.getByRole("button", { name: /1 finding/ }).click();
+      const viewer = visitor.frameLocator("trace-panel iframe");
+      await viewer.getByText("40 ×").first().waitFor();
+      await viewer.getByRole("gridcell", { name: "running" })
+        .waitFor({ state: "detached" });
+    },
+  },
 ];
 
 async function visitCountry({ url, visitor, reader }: Story): Promise<void> {
@@ -107,7 +144,7 @@ async function visitCountry({ url, visitor, reader }: Story): Promise<void> {
   await reader.endedRow(/page \/countries\/deu/).waitFor();
 }
 
-/** Replaces this machine's folder in stack frames. */
+/** Replaces this machine's folder in texts. */
 function shortenPaths([folder, short]: readonly [string, string]): void {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -118,17 +155,20 @@ function shortenPaths([folder, short]: readonly [string, string]): void {
 
 async function take(browser: TestBrowser, shot: Screenshot): Promise<void> {
   const { name, width, height, colorScheme = "light", entry = ATLAS } = shot;
-  const options = { width, height, colorScheme, env: ATLAS_ENV };
+  const folder = shot.folder ?? await Deno.makeTempDir();
+  const options = { width, height, colorScheme, folder, env: ATLAS_ENV };
   await runStory(browser, entry, async (story) => {
     await shot.show(story);
-    const { page } = story.reader;
+    const page = shot.of === "visitor" ? story.visitor : story.reader.page;
     // Nothing is highlighted by the pointer.
     await page.mouse.move(0, 0);
-    await page.evaluate(shortenPaths, [ROOT.href, "file:///shop/"] as const);
+    await page.evaluate(shortenPaths, [ROOT.pathname, "/shop/"] as const);
     const path = new URL(`docs/images/${name}`, ROOT).pathname;
     const { length } = await page.screenshot({ path });
     console.log(`${name} ${(length / 1000).toFixed(0)} KB`);
   }, options);
+  await Deno.remove(`${folder}/.quartet`, { recursive: true });
+  if (shot.folder === undefined) await Deno.remove(folder);
 }
 
 if (import.meta.main) {

@@ -81,6 +81,8 @@ export interface Story {
 export interface StoryOptions extends ViewerPageOptions {
   /** Environment variables of the app. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory of the app. Default: an empty folder. */
+  readonly folder?: string;
 }
 
 /**
@@ -92,16 +94,16 @@ export async function runStory(
   browser: Pick<TestBrowser, "newPage">,
   entry: string,
   run: (story: Story) => Promise<void>,
-  { env = {}, ...options }: StoryOptions = {},
+  { env = {}, folder, ...options }: StoryOptions = {},
 ): Promise<void> {
-  // In a folder of its own, where it keeps its traces.
-  await using folder = await makeFolder();
+  // The app keeps its traces there.
+  await using empty = await makeFolder();
   const [config, command, app] = ["deno.json", "dev.ts", entry]
     .map((path) => new URL(path, ROOT).pathname);
   await using dev = startDeno(
     ["run", "-A", "--no-check", "--config", config!, command!, app!]
       .concat("--trace", "--port=0"),
-    folder.path,
+    folder ?? empty.path,
     { env },
   );
   const url = (await addressOf(dev)).origin;
