@@ -47,8 +47,8 @@ export function recordResources(): Handlers {
       if (!trace) return;
       if (link) confirm(trace, true);
       // The query may contain secrets.
-      const name = `${initiatorType} ${path || url.split(/[?#]/)[0]}`;
-      new ClientSpan(trace, name, "request", {
+      const target = path || url.split(/[?#]/)[0];
+      new ClientSpan(trace, `${initiatorType} ${target}`, "request", {
         startTime,
         attributes: {
           "app.link": link,

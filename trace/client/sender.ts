@@ -27,12 +27,10 @@ let queue: QueuedSpan[] = [];
 let timer: unknown;
 /** The delay before spans are sent together. It doubles with each failure. */
 let delay = BATCH_DELAY;
-/** The remaining round trips that only measure the clock offset. */
-let pings = PINGS;
-/** The offset between the browser's clock and the server's, if it is known. */
-let clock: { readonly offset?: number; readonly error: number } = {
-  error: Infinity,
-};
+/** The round trips that only measure the clock offset so far. */
+let pings = 0;
+/** The offset between the browser's clock and the server's. */
+let clock: { readonly offset?: number; readonly error?: number } = {};
 
 /**
  * Whether the server has recorded the last trace. Then the next one doesn't
@@ -82,6 +80,8 @@ export function confirm(trace: SentTrace, isRecorded: unknown): void {
 /** Sends all spans at once, because the page may end. */
 export function flush(): void {
   while (next()) post(MAX_MESSAGE);
+  // The browser's clock may stop while the computer sleeps.
+  pings = 0;
 }
 
 /** Stops sending. */
@@ -101,7 +101,7 @@ function schedule(): void {
 
 /** Sends all spans. Measures the clock offset first. */
 async function work(): Promise<void> {
-  while (next() && await post(pings-- > 0 ? 0 : MAX_MESSAGE));
+  while (next() && await post(pings < PINGS ? 0 : MAX_MESSAGE));
   timer = undefined;
   schedule();
 }
@@ -120,8 +120,8 @@ async function post(maxSize: number): Promise<unknown> {
     span[0] !== trace || (size += span[1].length) > maxSize ||
     !spans.push(span)
   );
-  const sentAt = now();
   try {
+    const sentAt = now();
     const response = await nativeFetch(`${endpoint}/api`, {
       method: "POST",
       // It outlives the page.
@@ -134,8 +134,8 @@ async function post(maxSize: number): Promise<unknown> {
     const { now: serverTime } = await response.json();
     // It refuses spans.
     if (!serverTime) stopSender();
-    // Not only the best one: browsers' clocks stop while a computer sleeps.
-    if (error < clock.error * 2) {
+    // The quickest counts. All spans of a root need the same offset.
+    if (!maxSize && (!pings++ || error < clock.error!)) {
       clock = { offset: serverTime - sentAt - error, error };
     }
     delay = BATCH_DELAY;
