@@ -1,4 +1,3 @@
-import { useMemo } from "preact/hooks";
 import { useLater } from "../dom.ts";
 import {
   formatCount,
@@ -8,7 +7,7 @@ import {
   formatShare,
 } from "../model/format.ts";
 import { sumOf } from "../model/numbers.ts";
-import { clocksOf } from "../model/clock.ts";
+import { type Clocks, clocksOf } from "../model/clock.ts";
 import { HOME, processOf } from "../model/process.ts";
 import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
@@ -129,14 +128,12 @@ function ViewButton({ id, label, hotkey }: {
 
 /** The processes of a trace with several. */
 function Processes({ tree }: { tree: TraceTree }) {
-  const names = useMemo(
-    () => new Set(tree.nodes.map(({ span }) => processOf(span))),
-    [tree],
-  );
-  return names.size > 1 && (
-    <span class="muted extra" title="The processes of this trace">
-      {cutText([...names].join(", "), 100)}
-    </span>
+  const text = useLater(() => {
+    const names = new Set(tree.nodes.map(({ span }) => processOf(span)));
+    return names.size > 1 ? cutText([...names].join(", "), 100) : "";
+  }, [tree]);
+  return text && (
+    <span class="muted extra" title="The processes of this trace">{text}</span>
   );
 }
 
@@ -153,9 +150,11 @@ function Vitals() {
   ));
 }
 
+const EXACT: Clocks = { error: undefined, shifts: [] };
+
 /** Notes on clocks that may mislead a reader. */
 function ClockNotes({ tree }: { tree: TraceTree }) {
-  const { error, shifts } = useMemo(() => clocksOf(tree), [tree]);
+  const { error, shifts } = useLater(() => clocksOf(tree), [tree]) ?? EXACT;
   const first = shifts[0];
   const others = shifts.length > 1 ? ` and ${shifts.length - 1} more` : "";
   return (

@@ -33,10 +33,6 @@ export interface SpanNode {
   errorsBelow: number;
   /** Whether it or a span above is long-lived work, outside of the total. */
   detached: boolean;
-  /** The earliest start of it and of all spans below. */
-  from: number;
-  /** The latest end of it and of all spans below. */
-  to: number;
 }
 
 /** A trace with its spans in depth-first order. */
@@ -97,16 +93,16 @@ export function buildTree(trace: SerializedTrace): TraceTree {
     node.detached = node.parent?.detached || isDetached(node.span);
     if (isClientSpan(node.span)) clients.push(node);
   }
+  let { startTime: from, endTime: to } = top?.span ?? trace;
   // Backwards: children before their parents.
   for (let i = nodes.length - 1; i >= 0; i--) {
-    const { span, parent, errorsBelow, from, to } = nodes[i]!;
+    const { span, parent, errorsBelow } = nodes[i]!;
+    from = Math.min(from, span.startTime);
+    to = Math.max(to, span.endTime);
     if (parent === null) continue;
     parent.errorsBelow += errorsBelow + Number(isFailed(span));
-    parent.from = Math.min(parent.from, from);
-    parent.to = Math.max(parent.to, to);
   }
   const { startTime: start, duration } = trace;
-  const { from = start, to = trace.endTime } = top ?? {};
   // Without a total, as while everything runs, all spans are shown.
   const end = duration > 0 ? start + duration : Math.max(start, to);
   const extent = wholeRange(Math.min(from, start), Math.max(to, end));
@@ -125,8 +121,6 @@ function createNode(span: SpanData): SpanNode {
     children: [],
     errorsBelow: 0,
     detached: false,
-    from: span.startTime,
-    to: span.endTime,
   };
 }
 

@@ -41,6 +41,14 @@ export function overlaps({ span }: SpanNode, { start, end }: TimeRange) {
   return span.startTime <= end && (span.endTime >= start || isOpenSpan(span));
 }
 
-function overlapsBelow({ from, to }: SpanNode, { start, end }: TimeRange) {
-  return from <= end && to >= start;
+/** Whether a span below has a part in a range. */
+function overlapsBelow(node: SpanNode, range: TimeRange): boolean {
+  const stack = [node];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    for (const child of at.children) {
+      if (overlaps(child, range)) return true;
+      stack.push(child);
+    }
+  }
+  return false;
 }
