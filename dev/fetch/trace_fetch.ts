@@ -29,6 +29,11 @@ export function traceFetch(): () => void {
 
 /** Whether the request has a span already, by `tracedFetch()` or the kit's auth. */
 function isInFetch(): boolean {
-  const { name } = Object(currentScope()?.span) as { readonly name?: unknown };
-  return typeof name === "string" && name.startsWith("fetch ");
+  const { name, layer } = Object(currentScope()?.span) as {
+    readonly name?: unknown;
+    readonly layer?: unknown;
+  };
+  // A span of the app may be called `fetch books`.
+  return (layer === "request" || layer === "auth") &&
+    typeof name === "string" && name.startsWith("fetch ");
 }
