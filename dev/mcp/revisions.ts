@@ -15,6 +15,9 @@ export const LEGACY_VERSIONS: readonly string[] = [
 const HEADER_MISMATCH = -32020;
 const UNSUPPORTED_VERSION = -32022;
 
+/** Maximum characters of a version in a response. */
+const MAX_VERSION = 100;
+
 const META = "io.modelcontextprotocol/";
 
 /**
@@ -62,5 +65,9 @@ function unsupported(
 ): Response {
   const supported = [MODERN_VERSION, ...LEGACY_VERSIONS];
   const message = `The protocol version must be one of ${supported.join(", ")}`;
-  return fail(400, code, message, { id, data: { supported, requested } });
+  // Other values may be too deep for a response.
+  const data = typeof requested === "string"
+    ? { supported, requested: requested.slice(0, MAX_VERSION) }
+    : { supported };
+  return fail(400, code, message, { id, data });
 }

@@ -106,10 +106,10 @@ async function dispatch(
         supportedVersions: [MODERN_VERSION],
       });
     case !isModern && "initialize": {
-      const asked = String(params["protocolVersion"]);
-      const protocolVersion = LEGACY_VERSIONS.includes(asked)
-        ? asked
-        : LEGACY_VERSIONS[0];
+      const asked = params["protocolVersion"];
+      const protocolVersion =
+        LEGACY_VERSIONS.find((version) => version === asked) ??
+          LEGACY_VERSIONS[0];
       return answer({ ...about, protocolVersion, serverInfo: SERVER_INFO });
     }
     case !isModern && "ping":

@@ -160,6 +160,23 @@ Deno.test("Requests whose headers and body disagree are refused", async () => {
   }
 });
 
+Deno.test("Versions of any type and depth are answered", async () => {
+  const version = { toString: 1, valueOf: 1 };
+  const { json } = await send({
+    body: rpc("initialize", { protocolVersion: version }),
+  });
+  assertEquals(json.result.protocolVersion, "2025-11-25");
+  const deep = "[".repeat(15_000) + "]".repeat(15_000);
+  const refused = await send({
+    body: JSON.stringify(
+      rpc("ping", { _meta: { [`${META}protocolVersion`]: 0 } }),
+    )
+      .replace(":0}", `:${deep}}`),
+  });
+  assertEquals(refused.response.status, 400);
+  assertEquals(refused.json.error.code, -32022);
+});
+
 Deno.test("Bodies that aren't one message are refused", async () => {
   const cases: [unknown, number][] = [
     ["{", -32700],
