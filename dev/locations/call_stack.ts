@@ -46,9 +46,10 @@ export class CallStack {
    */
   constructor(caller?: Callable) {
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = MAX_FRAMES;
+    // An app may have frozen `Error`. Then its limit holds.
+    Reflect.set(Error, "stackTraceLimit", MAX_FRAMES);
     Error.captureStackTrace(this.#captured!, caller);
-    Error.stackTraceLimit = stackTraceLimit;
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
   }
 
   /** Returns the first line of user code, if there is one. */
@@ -56,9 +57,14 @@ export class CallStack {
     const captured = this.#captured;
     if (captured === undefined) return this.#line;
     this.#captured = undefined;
-    return this.#line = isDeno
-      ? readFrames(captured)
-      : lineOf(String(captured.stack));
+    try {
+      return this.#line = isDeno
+        ? readFrames(captured)
+        : lineOf(String(captured.stack));
+    } catch {
+      // The app's `Error.prepareStackTrace` threw.
+      return undefined;
+    }
   }
 
   /** Forgets the frames. The line stays unknown, unless it was read before. */
@@ -72,14 +78,14 @@ function readFrames(
   captured: { readonly stack?: unknown },
 ): CodeLine | undefined {
   const before = Error.prepareStackTrace;
-  Error.prepareStackTrace = keepFrames;
+  const isSet = Reflect.set(Error, "prepareStackTrace", keepFrames);
   let sites: unknown;
   try {
     sites = captured.stack;
   } finally {
-    Error.prepareStackTrace = before;
+    if (isSet) Error.prepareStackTrace = before;
   }
-  if (!Array.isArray(sites)) return undefined;
+  if (!Array.isArray(sites)) return lineOf(String(sites));
   for (const site of sites as CallSite[]) {
     const script = site.getScriptNameOrSourceURL();
     const file = script ? userFile(script) : undefined;

@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { lineOf } from "../../dev/locations/call_stack.ts";
+import { CallStack, lineOf } from "../../dev/locations/call_stack.ts";
 import { ROOT } from "../helpers.ts";
 
 /** Returns the place that is found below a message. */
@@ -74,6 +74,34 @@ Deno.test("The caller of the kit's host isn't the cause of what the host does", 
   const host = `${ROOT.href}app/endpoints.ts:168:15`;
   assertEquals(placeIn(host, USER), undefined);
   assertEquals(placeIn(USER, host), PLACE);
+});
+
+Deno.test("A stack is captured even if the app has frozen or replaced parts of Error", () => {
+  const names = ["stackTraceLimit", "prepareStackTrace"] as const;
+  const descriptors = names.map((name) =>
+    [name, Object.getOwnPropertyDescriptor(Error, name)] as const
+  );
+  try {
+    Error.prepareStackTrace = () => {
+      throw new Error("no");
+    };
+    assert(new CallStack().line() !== undefined);
+    Reflect.set(Error, "prepareStackTrace", undefined);
+    for (const name of names) {
+      Object.defineProperty(Error, name, { writable: false });
+    }
+    const { stackTraceLimit } = Error;
+    const stack = new CallStack();
+    assertEquals(Error.stackTraceLimit, stackTraceLimit);
+    assertEquals(
+      stack.line()?.["code.file.path"],
+      new URL(import.meta.url).pathname,
+    );
+  } finally {
+    for (const [name, descriptor = {}] of descriptors) {
+      Object.defineProperty(Error, name, { writable: true, ...descriptor });
+    }
+  }
 });
 
 Deno.test("A stack of any length and form is read in linear time", () => {
