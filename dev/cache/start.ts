@@ -1,6 +1,6 @@
 import { observeCaches } from "../../data/cache_observer.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
+import { serveJSON } from "../serve_json.ts";
 import { CacheWatch } from "./cache_watch.ts";
 import { listCaches } from "./listing.ts";
 
@@ -13,12 +13,6 @@ import { listCaches } from "./listing.ts";
 export function watchCaches(tracer: Tracer): () => void {
   const watch = new CacheWatch();
   observeCaches(watch);
-  addRoute(tracer, "/cache", {
-    access: "read",
-    handle: () =>
-      Response.json(listCaches(watch.caches), {
-        headers: { "cache-control": "no-store" },
-      }),
-  });
+  serveJSON(tracer, "/cache", () => listCaches(watch.caches));
   return () => observeCaches(undefined);
 }

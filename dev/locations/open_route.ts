@@ -15,49 +15,46 @@ import { projectFile } from "./project_file.ts";
 const MAX_BODY = 16 * 1024;
 
 /** Opens a line of a file of the project in the editor. */
-export const openRoute: ExtraRoute = {
-  access: "read",
-  async handle(request, info) {
-    if (request.method !== "POST") {
-      return errorResponse(
-        405,
-        "METHOD_NOT_ALLOWED",
-        "Use POST to open a file",
-        { allow: "POST" },
-      );
-    }
-    // Another program of this machine has an editor of its own. A page of another
-    // site can't send JSON without asking first.
-    if (!isLocalRequest(request, info) || !request.headers.has("origin")) {
-      return errorResponse(403, "FORBIDDEN", "Only the viewer opens files");
-    }
-    if (request.headers.get("content-type") !== "application/json") {
-      return errorResponse(
-        415,
-        "UNSUPPORTED_MEDIA_TYPE",
-        "The content type must be application/json",
-      );
-    }
-    const place = await readPlace(request);
-    if (typeof place === "string") {
-      return errorResponse(400, "BAD_REQUEST", place);
-    }
-    const file = await projectFile(place.path);
-    if (file === undefined) {
-      return errorResponse(
-        403,
-        "FORBIDDEN",
-        "The working directory has no such file",
-      );
-    }
-    try {
-      await openInEditor(file, place.line);
-    } catch (error) {
-      if (!(error instanceof EditorError)) throw error;
-      return errorResponse(503, "NO_EDITOR", error.message);
-    }
-    return new Response(null, { status: 204 });
-  },
+export const openRoute: ExtraRoute = async (request, info) => {
+  if (request.method !== "POST") {
+    return errorResponse(
+      405,
+      "METHOD_NOT_ALLOWED",
+      "Use POST to open a file",
+      { allow: "POST" },
+    );
+  }
+  // Another program of this machine has an editor of its own. A page of another
+  // site can't send JSON without asking first.
+  if (!isLocalRequest(request, info) || !request.headers.has("origin")) {
+    return errorResponse(403, "FORBIDDEN", "Only the viewer opens files");
+  }
+  if (request.headers.get("content-type") !== "application/json") {
+    return errorResponse(
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The content type must be application/json",
+    );
+  }
+  const place = await readPlace(request);
+  if (typeof place === "string") {
+    return errorResponse(400, "BAD_REQUEST", place);
+  }
+  const file = await projectFile(place.path);
+  if (file === undefined) {
+    return errorResponse(
+      403,
+      "FORBIDDEN",
+      "The working directory has no such file",
+    );
+  }
+  try {
+    await openInEditor(file, place.line);
+  } catch (error) {
+    if (!(error instanceof EditorError)) throw error;
+    return errorResponse(503, "NO_EDITOR", error.message);
+  }
+  return new Response(null, { status: 204 });
 };
 
 /** Returns the wanted path and line, or the problem with the body. */

@@ -57,6 +57,6 @@ async function read<T>(
 ): Promise<T | undefined> {
   const route = routeAt(tracer, path);
   const url = `http://localhost/__app/traces${path}${query}`;
-  const response = await route?.handle(new Request(url), undefined);
+  const response = await route?.(new Request(url), undefined);
   return response?.ok ? await response.json() : undefined;
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
+
 /** The body isn't JSON. */
 export const PARSE_ERROR = -32700;
 /** The body isn't a message. */
@@ -55,14 +57,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const HEADERS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
-
 /** Returns the response with a result. */
 export function reply(id: RPCId, result: object): Response {
-  return Response.json({ jsonrpc: "2.0", id, result }, { headers: HEADERS });
+  return Response.json({ jsonrpc: "2.0", id, result }, {
+    headers: PRIVATE_HEADERS,
+  });
 }
 
 /** Details of a response with an error. */
@@ -85,6 +84,6 @@ export function fail(
   const error = { code, message, ...data !== undefined && { data } };
   return Response.json(
     { jsonrpc: "2.0", id: id ?? null, error },
-    { status, headers: { ...HEADERS, ...headers } },
+    { status, headers: { ...PRIVATE_HEADERS, ...headers } },
   );
 }

@@ -13,10 +13,9 @@ const loadServer = () => runOutside(() => import("./server.ts"));
 
 /** Adds the route for assistants to the viewer of a tracer. */
 export function addMCP(tracer: Tracer): void {
-  addRoute(tracer, "/mcp", {
-    access: "read",
-    async handle(request) {
-      return (await loadServer()).answer(request, tracer);
-    },
-  });
+  addRoute(
+    tracer,
+    "/mcp",
+    async (request) => (await loadServer()).answer(request, tracer),
+  );
 }

@@ -6,6 +6,7 @@
  */
 
 import { errorResponse } from "../../core/error_response.ts";
+import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import {
   createUpgrader,
@@ -114,18 +115,15 @@ export function createPanelSocket(
       const message = "Send trace ids as JSON: by a WebSocket, or as ids";
       return errorResponse(400, "BAD_REQUEST", message);
     }
-    const headers = { "cache-control": "no-store" };
-    return Response.json(stateOf(tracer, ids, findings), { headers });
+    const state = stateOf(tracer, ids, findings);
+    return Response.json(state, { headers: PRIVATE_HEADERS });
   }
 
   return {
-    route: {
-      access: "read",
-      handle(request, info) {
-        const data: Watcher = { ids: [], sent: "" };
-        upgrader.upgrade(request, { data, info });
-        return upgrader.response(request) ?? answer(request);
-      },
+    route(request, info) {
+      const data: Watcher = { ids: [], sent: "" };
+      upgrader.upgrade(request, { data, info });
+      return upgrader.response(request) ?? answer(request);
     },
     close: () => upgrader.close(),
   };

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import type { Middleware } from "../../core/middleware.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
@@ -22,9 +23,8 @@ export interface Panel {
 }
 
 const HEADERS = {
+  ...PRIVATE_HEADERS,
   "content-type": "text/javascript; charset=utf-8",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
 };
 
 /**
@@ -38,10 +38,11 @@ export function startPanel(
 ): Panel {
   const socket = createPanelSocket(tracer, findings);
   addRoute(tracer, "/panel", socket.route);
-  addRoute(tracer, "/panel.js", {
-    access: "read",
-    handle: () => new Response(script, { headers: HEADERS }),
-  });
+  addRoute(
+    tracer,
+    "/panel.js",
+    () => new Response(script, { headers: HEADERS }),
+  );
   return {
     middleware: createInjection((message) => console.warn(message)),
     close: socket.close,

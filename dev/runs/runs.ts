@@ -11,21 +11,20 @@
  */
 
 import { relative, resolve } from "node:path";
-import { errorResponse } from "../../core/error_response.ts";
 import { printable } from "../../core/redact/printable.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
 import { earlierOf } from "../../trace/record/earlier.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
+import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
 import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
 import { lastHeader, type Limits, Past } from "./past.ts";
 import { reporterOf } from "./report.ts";
 import { FOLDER, RunFolder } from "./run_folder.ts";
-import { RunHistory, type RunRecord } from "./run_history.ts";
+import { RunHistory } from "./run_history.ts";
 import { createWriter } from "./writer.ts";
 
 /** How long requests wait to be compared, in milliseconds. */
@@ -130,10 +129,10 @@ export async function startRuns(
     comparison.add(trace);
   }, ["trace:end"]);
 
-  serve(tracer, async () => {
+  serveJSON(tracer, "/runs", async () => {
     await header;
     past.finish();
-    return history.list();
+    return { runs: history.list() };
   });
 
   return async () => {
@@ -166,25 +165,6 @@ function collect(
     },
     close: () => clearTimeout(timer),
   };
-}
-
-/** Adds the route with the runs. */
-function serve(tracer: Tracer, read: () => Promise<RunRecord[]>): void {
-  addRoute(tracer, "/runs", {
-    access: "read",
-    async handle({ method }) {
-      if (method !== "GET" && method !== "HEAD") {
-        const message = `The runs allow GET and HEAD, not ${method}`;
-        const allow = "GET, HEAD";
-        return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
-      }
-      const headers = {
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-      };
-      return Response.json({ runs: await read() }, { headers });
-    },
-  });
 }
 
 /** Whether Deno allows to keep traces. Otherwise it would throw, or prompt. */

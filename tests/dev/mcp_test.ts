@@ -182,39 +182,37 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
   );
   assertMatch(await assistant.call("compare_runs"), /^No earlier run /);
 
-  addRoute(tracer, "/findings", {
-    access: "read",
-    handle: ({ url }) =>
+  addRoute(
+    tracer,
+    "/findings",
+    ({ url }) =>
       Response.json({ findings: url.includes("?traceId=") ? [] : [finding] }),
-  });
+  );
   const figures = { requests: 5, traceId };
-  addRoute(tracer, "/runs", {
-    access: "read",
-    handle: () =>
-      Response.json({
-        runs: [
-          {
-            start: Date.now(),
+  addRoute(tracer, "/runs", () =>
+    Response.json({
+      runs: [
+        {
+          start: Date.now(),
+          changed: ["books.ts"],
+          comparisons: [{
+            route: "GET /books",
+            status: 200,
+            verdict: "slower",
+            before: { ...figures, queries: 12, duration: 8 },
+            after: { ...figures, queries: 72, duration: 41 },
+            previous: Date.now() - 60_000,
             changed: ["books.ts"],
-            comparisons: [{
-              route: "GET /books",
-              status: 200,
-              verdict: "slower",
-              before: { ...figures, queries: 12, duration: 8 },
-              after: { ...figures, queries: 72, duration: 41 },
-              previous: Date.now() - 60_000,
-              changed: ["books.ts"],
-            }],
-          },
-          { start: 1_000, changed: [], comparisons: [] },
-          {
-            start: 0,
-            changed: [],
-            comparisons: [],
-          },
-        ],
-      }),
-  });
+          }],
+        },
+        { start: 1_000, changed: [], comparisons: [] },
+        {
+          start: 0,
+          changed: [],
+          comparisons: [],
+        },
+      ],
+    }));
   const found = await assistant.call("findings");
   assertStringIncludes(
     found,

@@ -362,8 +362,10 @@ async function comparedRuns(
 ): Promise<RunRecord[]> {
   const url = "http://localhost/__app/traces/runs";
   for (;;) {
-    const response = await routeAt(tracer, "/runs")!
-      .handle(new Request(url), undefined);
+    const response = await routeAt(tracer, "/runs")!(
+      new Request(url),
+      undefined,
+    );
     const { runs }: { runs: RunRecord[] } = await response.json();
     if (runs[0]!.comparisons[0]?.after.requests === requests) return runs;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,24 +1,19 @@
 /**
- * Routes below `/__app/traces` that the dev command adds. They obey the access
- * rule of the viewer.
+ * Routes below `/__app/traces` that the dev command adds. Who may read traces may
+ * use them.
  *
  * @module
  */
 
 import type { ConnectionInfo } from "../../core/context.ts";
 import type { Tracer } from "../types.ts";
-import { type Authorize, refuse, type TraceAccess } from "./access.ts";
+import { type Authorize, refuse } from "./access.ts";
 
-/** Answers the requests of one path. */
-export interface ExtraRoute {
-  /** The kind of access that a request needs. */
-  readonly access: TraceAccess;
-  /** Called with each allowed request. */
-  handle(
-    request: Request,
-    info: ConnectionInfo | undefined,
-  ): Response | Promise<Response>;
-}
+/** Answers the allowed requests of one path. */
+export type ExtraRoute = (
+  request: Request,
+  info: ConnectionInfo | undefined,
+) => Response | Promise<Response>;
 
 const routes = new WeakMap<Tracer, Map<string, ExtraRoute>>();
 
@@ -54,6 +49,6 @@ export async function answer(
   request: Request,
   info: ConnectionInfo | undefined,
 ): Promise<Response> {
-  return await refuse(rule, request, info, route.access) ??
-    await route.handle(request, info);
+  return await refuse(rule, request, info, "read") ??
+    await route(request, info);
 }

@@ -5,6 +5,7 @@
  */
 
 import { errorResponse } from "../../core/error_response.ts";
+import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
 import { isClientSpan, metadataOf } from "../export/semantics.ts";
 import { isLayer, LAYERS } from "../layers.ts";
@@ -16,17 +17,15 @@ import { helpText, wantsHelp } from "./api_help.ts";
 /** Maximum bytes of a `POST`. */
 const MAX_BODY = 256 * 1024;
 
-const HEADERS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
-
 /** Answers a `GET`: with one trace, or all that the query selects. */
 export function read(tracer: Tracer, request: Request): Response {
   const query = new URL(request.url).searchParams;
   if (wantsHelp(request, query)) {
     return new Response(helpText(tracer), {
-      headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" },
+      headers: {
+        ...PRIVATE_HEADERS,
+        "content-type": "text/plain; charset=utf-8",
+      },
     });
   }
   const id = query.get("id");
@@ -34,7 +33,7 @@ export function read(tracer: Tracer, request: Request): Response {
     const trace = tracer.getTrace(id);
     return trace === undefined
       ? errorResponse(404, "NOT_FOUND", "No trace with this id is kept")
-      : Response.json(serializeTrace(trace), { headers: HEADERS });
+      : Response.json(serializeTrace(trace), { headers: PRIVATE_HEADERS });
   }
   const filter = readTraceFilter(query, tracer);
   if (typeof filter === "string") {
@@ -42,7 +41,9 @@ export function read(tracer: Tracer, request: Request): Response {
   }
   const found = tracer.getTraces().reverse().filter(filter.matches);
   const traces = found.slice(0, filter.limit).map(serializeTrace);
-  return Response.json({ traces, total: found.length }, { headers: HEADERS });
+  return Response.json({ traces, total: found.length }, {
+    headers: PRIVATE_HEADERS,
+  });
 }
 
 /** Answers a `POST` with the spans of a browser. */
@@ -70,7 +71,7 @@ export async function collect(
   const status = result.added === 0 && result.error !== undefined ? 400 : 202;
   // A browser measures the offset of its clock with this time.
   const answer = { ...result, now: Date.now() };
-  return Response.json(answer, { status, headers: HEADERS });
+  return Response.json(answer, { status, headers: PRIVATE_HEADERS });
 }
 
 /** The traces that a query selects. */

@@ -5,6 +5,7 @@
  */
 
 import { errorResponse } from "../../core/error_response.ts";
+import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import {
   BodyError,
   decodeText,
@@ -48,7 +49,7 @@ export async function receive(
   const answer = (status: number, body: BodyInit) =>
     new Response(body, {
       status,
-      headers: { ...HEADERS, "content-type": type },
+      headers: { ...PRIVATE_HEADERS, "content-type": type },
     });
   const fail = (status: 400 | 413, message: string) =>
     answer(
@@ -88,11 +89,6 @@ export async function receive(
 
 const JSON_TYPE = "application/json";
 const PROTOBUF_TYPE = "application/x-protobuf";
-
-const HEADERS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
 
 /** Returns the media type of a request, or `undefined` if it isn't known. */
 function formatOf(headers: Headers): string | undefined {

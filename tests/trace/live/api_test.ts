@@ -430,7 +430,7 @@ Deno.test("GET ?help and Accept: text/plain return the documentation as plain te
   assertMatch(help!, /^ {2}\/__app\/traces\/ws +a WebSocket/m);
   assertEquals(help!.includes("/mcp"), false);
   assertEquals(await ask("", "text/plain"), [type, help]);
-  addRoute(tracer, "/mcp", { access: "read", handle: () => new Response() });
+  addRoute(tracer, "/mcp", () => new Response());
   assertMatch(
     (await ask("?help", ""))[1]!,
     /^ {2}\/__app\/traces\/mcp +tools/m,

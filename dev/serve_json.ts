@@ -1,0 +1,24 @@
+import { errorResponse } from "../core/error_response.ts";
+import { PRIVATE_HEADERS as headers } from "../core/http/private_headers.ts";
+import { addRoute } from "../trace/http/extra_routes.ts";
+import type { Tracer } from "../trace/types.ts";
+
+/**
+ * Serves JSON at a path below the viewer.
+ *
+ * @param read Called with the query of a `GET`. Returns the value to send.
+ */
+export function serveJSON(
+  tracer: Tracer,
+  path: string,
+  read: (query: URLSearchParams) => object | Promise<object>,
+): void {
+  addRoute(tracer, path, async ({ method, url }) => {
+    if (method === "GET" || method === "HEAD") {
+      return Response.json(await read(new URL(url).searchParams), { headers });
+    }
+    const message = `This path takes GET and HEAD, not ${method}`;
+    const allow = "GET, HEAD";
+    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+  });
+}
