@@ -99,11 +99,12 @@ export function createInjection(warn: (message: string) => void): Middleware {
 function isPage(request: Request, response: Response): boolean {
   const { status, ok, headers, body, bodyUsed } = response;
   const isPart = status === 206 || headers.has("content-range");
-  return request.headers.get("sec-fetch-dest") === "document" &&
-    (request.method === "GET" || request.method === "POST" && ok) &&
-    (ok || status >= 400) && !isPart && body !== null && !bodyUsed &&
+  // After an upgrade, Deno can't read the headers of the request.
+  return (ok || status >= 400) && !isPart && body !== null && !bodyUsed &&
     /^text\/html *(?:;|$)/i.test(headers.get("content-type") ?? "") &&
-    /^ *inline/i.test(headers.get("content-disposition") ?? "inline");
+    /^ *inline/i.test(headers.get("content-disposition") ?? "inline") &&
+    request.headers.get("sec-fetch-dest") === "document" &&
+    (request.method === "GET" || request.method === "POST" && ok);
 }
 
 /** Returns why a document can't be changed. */

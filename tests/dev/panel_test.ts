@@ -55,6 +55,11 @@ const APP = `
     "/nonce": () => html(PAGE, policy("script-src 'nonce-aB+/=' 'strict-dynamic'")),
     "/both": () => html(PAGE, policy("script-src 'self' 'nonce-b', script-src 'nonce-b' c.d")),
     "/unframed": () => html(PAGE, policy("frame-src 'none'")),
+    "/socket": (request) => {
+      const { socket, response } = Deno.upgradeWebSocket(request);
+      socket.onopen = () => socket.send("hello");
+      return response;
+    },
     "/stream": () => html(new ReadableStream({
       start(controller) { streams.set("stream", controller); },
     }).pipeThrough(new TextEncoderStream())),
@@ -74,12 +79,13 @@ const APP = `
       }
       const size = searchParams.get("size");
       if (size !== null) return html(pieces(PAGE, Number(size)));
-      return (routes[pathname] ?? (() => html("", {}, 404)))();
+      return (routes[pathname] ?? (() => html("", {}, 404)))(request);
     },
   };`;
 
 interface App extends AsyncDisposable {
   readonly child: Child;
+  readonly url: URL;
   /** Requests a path as a browser that opens it in a tab. */
   open(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -95,6 +101,7 @@ async function start(...args: string[]): Promise<App> {
   const owned = stack.move();
   return {
     child,
+    url,
     open: (path, init = {}) =>
       fetch(new URL(path, url), {
         redirect: "manual",
@@ -179,6 +186,12 @@ Deno.test("The panel leaves alone all responses that aren't whole pages in a tab
     assertEquals(response.headers.get("etag"), '"v1"');
     assertEquals(await response.text(), PAGE, JSON.stringify(headers));
   }
+  const { promise: greeting, ...socket } = Promise.withResolvers<unknown>();
+  const ws = new WebSocket(new URL("/socket", app.url));
+  ws.onmessage = ({ data }) => socket.resolve(data);
+  ws.onerror = () => socket.resolve("an error");
+  assertEquals(await greeting, "hello");
+  ws.close();
   assertEquals(await warningsOf(app), [
     "GET /fixed has no trace panel: its Cache-Control has no-transform",
     "GET /gzip has no trace panel: its Content-Encoding is gzip",
