@@ -19,7 +19,7 @@ const refuse = () => {
   throw new RPCError("CONFLICT", "Changed by somebody", 409);
 };
 
-Deno.test("The terminal shows the codes of refused calls, and how a subscription ended", async () => {
+Deno.test("The terminal shows why calls are refused, and how a subscription ended", async () => {
   const tracer = createTracer();
   let text = "";
   using _reporter = createCLIReporter(tracer, {
@@ -47,8 +47,14 @@ Deno.test("The terminal shows the codes of refused calls, and how a subscription
   await server.get("add", 1);
   await until(() => text !== "");
   assertEquals(text, "GET /api/rpc 200\n└─ rpc  rpc:add\n");
-  await printed(() => server.get("add", "x"), "rpc:add VALIDATION_ERROR\n");
-  await printed(() => server.get("conflict"), "rpc:conflict CONFLICT\n");
+  await printed(
+    () => server.get("add", "x"),
+    "rpc:add refused: the input is invalid\n",
+  );
+  await printed(
+    () => server.get("conflict"),
+    "rpc:conflict refused: CONFLICT\n",
+  );
   await printed(() => server.get("nothing"), "GET /api/rpc 404 NOT_FOUND\n");
   await using client = await connect(server);
   await printed(async () => {
