@@ -143,8 +143,9 @@ export class TraceExpectation {
     requireOne(options, CACHE, "check cache");
     const results = this.#spans.flatMap((span) => {
       const result = attributeText(span, "app.cache.result");
+      if (result === undefined) return [];
       const key = attributeText(span, "app.cache.key") ?? span.name;
-      return result === undefined ? [] : [{ result, text: `${result} ${key}` }];
+      return [{ result, text: `${result} ${key}${this.#cause(span)}` }];
     });
     const expected = [
       ["hit", options.hits, ["cache hit", "cache hits"]],

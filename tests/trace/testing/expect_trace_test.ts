@@ -13,6 +13,7 @@ import {
   fromOTLP,
   serializeTrace,
   toOTLP,
+  traceCacheOperation,
   tracedAdapter,
   type TraceData,
   traceLoader,
@@ -223,16 +224,19 @@ Deno.test("cache() checks hits, stale values and misses", async () => {
     cache.cached("rates", () => 1, { maxAge: 10, staleWhileRevalidate: 10 });
   const trace = await record(async () => {
     await load();
-    await load();
-    await load();
+    await traceLoader("prices", () => load().then(load));
     now = 15_000;
     await load();
+    traceCacheOperation("get", "own", (span) => {
+      span.setAttribute("app.cache.result", "miss");
+    });
   });
-  const check = expectTrace(trace).cache({ hits: 2, stale: 1, misses: 1 });
+  const check = expectTrace(trace).cache({ hits: 2, stale: 1, misses: 2 });
   const shown = `
-  2 × hit rates
-  1 × miss rates
-  1 × stale rates`;
+  2 × hit cache.get (loader:prices)
+  1 × miss cache.get
+  1 × stale cache.get
+  1 × miss own`;
   assertEquals(
     failureOf(() => check.cache({ hits: 3 })),
     `Expected exactly 3 cache hits, found 2:${shown}`,
@@ -243,7 +247,7 @@ Deno.test("cache() checks hits, stale values and misses", async () => {
   );
   assertEquals(
     failureOf(() => check.cache({ misses: 0 })),
-    `Expected no cache misses, found 1:${shown}`,
+    `Expected no cache misses, found 2:${shown}`,
   );
 });
 
