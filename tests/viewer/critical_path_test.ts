@@ -116,6 +116,27 @@ Deno.test("criticalPath() goes through what happens during the phases of a page 
   );
 });
 
+Deno.test("criticalPath() goes through a server that notes the end of a page late", () => {
+  const load = { attributes: { ...browser.attributes, "app.action": "load" } };
+  assertEquals(
+    pathOf(span("page:load", 0, 110, [
+      span("request", 10, 50, [], browser),
+      span("server", 20, 90, [span("query", 30, 45)]),
+      span("response", 50, 60, [], browser),
+      span("script", 55, 95, [], browser),
+      span("dom", 60, 100, [], browser),
+    ], load)),
+    {
+      "page:load": [[0, 10], [100, 110]],
+      request: [[10, 20]],
+      server: [[20, 30], [45, 55]],
+      query: [[30, 45]],
+      dom: [[95, 100]],
+      script: [[55, 95]],
+    },
+  );
+});
+
 Deno.test("sumUpCriticalPath() adds up layers, the browser and services", () => {
   const tree = buildTree(trace(span("page", 0, 100, [
     span("fetch", 20, 60, [

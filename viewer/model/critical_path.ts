@@ -69,16 +69,22 @@ function walkBack(
     ] as const;
     if (segment[1] > segment[0]) segments.push(segment);
   };
-  /** Returns the end of a child. A response's rest may come after its head. */
-  const endOf = ({ span: { endTime }, span: child }: SpanNode) =>
-    endTime <= to || processOf(child) === processOf(span) ? endTime : to;
+  const phaseEnd = (name: string) =>
+    children.find((child) => isPhase(child) && child.span.name === name)?.span
+      .endTime ?? to;
+  // A server may note the end of a response late, and a page uses its beginning.
+  const [begun, received] = [phaseEnd("request"), phaseEnd("response")];
+  const endOf = ({ span: child }: SpanNode) =>
+    processOf(child) === processOf(span)
+      ? child.endTime
+      : Math.min(child.endTime, received, to);
   let cursor = to;
-  const latestFirst = children.length < 2
-    ? children
-    : children.toSorted((a, b) => b.span.endTime - a.span.endTime);
-  for (const child of latestFirst) {
+  const latestFirst = children.map((child) => ({ child, last: endOf(child) }))
+    .sort((a, b) => b.last - a.last);
+  for (const { child, last } of latestFirst) {
     const start = Math.max(child.span.startTime, from);
-    const end = endOf(child);
+    const isAnswer = processOf(child.span) !== processOf(span);
+    const end = isAnswer && cursor >= begun ? Math.min(last, cursor) : last;
     // A child that ended after its parent continued didn't delay it.
     if (end > cursor || end <= start) continue;
     if (child.detached || isOpenSpan(child.span)) continue;
