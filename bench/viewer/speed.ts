@@ -336,7 +336,7 @@ async function timeOfClick(page: Page, selector: string): Promise<number> {
 }
 
 /**
- * Returns how long an action keeps the page's main thread busy until it's
+ * Returns the CPU time of the page's main thread for an action until it's
  * painted.
  */
 async function cost(
@@ -350,7 +350,7 @@ async function cost(
   });
 }
 
-/** Returns the time that the page's main thread was busy, in milliseconds. */
+/** Returns the CPU time of the page's main thread, in milliseconds. */
 async function taskTime(
   page: Page,
   session: CDPSession,
