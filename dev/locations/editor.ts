@@ -5,7 +5,7 @@
  * @module
  */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { standardOutput } from "../../trace/report/terminal.ts";
 import {
   argumentsFor,
@@ -70,6 +70,21 @@ function terminalEditor(): string[] {
   return env("CURSOR_TRACE_ID") === undefined ? ["code"] : ["cursor"];
 }
 
+function start(program: string, args: readonly string[]): ChildProcess {
+  try {
+    // With a group of its own, Ctrl-C in the terminal doesn't end it.
+    return spawn(program, args, { stdio: "ignore", detached: true });
+  } catch (error) {
+    throw new EditorError(`Cannot start ${program}: ${reasonOf(error)}`);
+  }
+}
+
+/** Returns the code of an error, or the permission that Deno lacks. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as Error & { readonly code?: string };
+  return code ?? message.split("\n", 1).join();
+}
+
 function launch(
   [program, ...options]: readonly string[],
   path: string,
@@ -82,8 +97,7 @@ function launch(
   }
   const args = [...options, ...argumentsFor(program!, path, line)];
   return new Promise((resolve, reject) => {
-    // With a group of its own, Ctrl-C in the terminal doesn't end it.
-    const child = spawn(program!, args, { stdio: "ignore", detached: true });
+    const child = start(program!, args);
     const timer = setTimeout(resolve, START_TIME);
     child.on("spawn", () => child.unref());
     child.on("error", (error: Error & { readonly code?: string }) => {
@@ -91,7 +105,7 @@ function launch(
       reject(
         error.code === "ENOENT"
           ? new MissingEditor(`Cannot start ${program}: it isn't on the PATH`)
-          : new EditorError(`Cannot start ${program}: ${error.code}`),
+          : new EditorError(`Cannot start ${program}: ${reasonOf(error)}`),
       );
     });
     child.on("exit", (code) => {

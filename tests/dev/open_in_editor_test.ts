@@ -15,7 +15,7 @@ for word; do printf '%s\\n' "$word"; done > "$(dirname "$0")/opened"
 `;
 
 /** Starts the dev command in a folder with an editor. */
-async function start(folder: Folder, editor: string) {
+async function start(folder: Folder, editor: string, permission = "-A") {
   await folder.write(
     "main.ts",
     `export default { fetch: () => new Response() };`,
@@ -25,7 +25,7 @@ async function start(folder: Folder, editor: string) {
   const child = startDeno(
     [
       "run",
-      "-A",
+      ...permission.split(" "),
       "--no-check",
       "--config",
       new URL("deno.json", ROOT).pathname,
@@ -230,8 +230,8 @@ Deno.test("Only the viewer can open files", async (t) => {
 
 Deno.test("A file that can't be opened is answered with the reason", async () => {
   await using folder = await makeFolder();
-  const reasonOf = async (editor: string) => {
-    const { child, url } = await start(folder, editor);
+  const reasonOf = async (editor: string, permission?: string) => {
+    const { child, url } = await start(folder, editor, permission);
     await using _child = child;
     return await open(url, { path: `${folder.path}/main.ts`, line: 1 });
   };
@@ -240,6 +240,7 @@ Deno.test("A file that can't be opened is answered with the reason", async () =>
       reasonOf("no-such-editor"),
       reasonOf(`${folder.path}/code --fail`),
       reasonOf("vim -u none"),
+      reasonOf("/bin/sh", "--allow-net --allow-read --allow-env --no-prompt"),
     ]),
     [
       [503, "Cannot start no-such-editor: it isn't on the PATH"],
@@ -247,6 +248,10 @@ Deno.test("A file that can't be opened is answered with the reason", async () =>
       [
         503,
         "Cannot start vim: LAUNCH_EDITOR must name an editor with a window of its own, as in LAUNCH_EDITOR=code",
+      ],
+      [
+        503,
+        'Cannot start /bin/sh: Requires run access to "/bin/sh", run again with the --allow-run flag',
       ],
     ],
   );
