@@ -48,8 +48,14 @@ export class CallStack {
     const { stackTraceLimit } = Error;
     // An app may have frozen `Error`. Then its limit holds.
     Reflect.set(Error, "stackTraceLimit", MAX_FRAMES);
-    Error.captureStackTrace(this.#captured!, caller);
-    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+    try {
+      Error.captureStackTrace(this.#captured!, caller);
+    } catch {
+      // Bun formats it at once, by `Error.prepareStackTrace` of the app.
+      this.#captured = undefined;
+    } finally {
+      Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+    }
   }
 
   /** Returns the first line of user code, if there is one. */
