@@ -12,6 +12,7 @@
  * @module
  */
 
+import { clip } from "../../core/redact/clip.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { nodeUtil } from "../../core/runtime/node_builtins.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
@@ -84,7 +85,7 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
     isRecorded = false;
     span.event("log", {
       "log.severity": severity,
-      "log.body": redactMessage(plain, MAX_BODY),
+      "log.body": bodyOf(method, args, plain),
     });
     const rootSpanId = trace.root.id;
     const log = { spanId, severity, text, isError: STDERR.has(method) };
@@ -92,6 +93,23 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
     // The span has no room, or belongs to another tracer.
     held.release(rootSpanId);
     return false;
+  }
+
+  /** Returns the text to record. */
+  function bodyOf(
+    method: LogMethod,
+    args: readonly unknown[],
+    text: string,
+  ): string {
+    if (method === "table") {
+      // In columns, a secret isn't next to its name.
+      const rows = nodeUtil().stripVTControlCharacters(
+        format("log", args.slice(0, 1)),
+      );
+      const redacted = redactMessage(rows, MAX_BODY);
+      if (redacted !== clip(rows, MAX_BODY)) return redacted;
+    }
+    return redactMessage(text, MAX_BODY);
   }
 
   function endGroup(): boolean {

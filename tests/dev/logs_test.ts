@@ -58,6 +58,7 @@ const ENTRY = `
     console.log("https://ada:pw@host/?token=abcdef", { password: "hunter2" });
     console.log("x".repeat(10_000));
     console.log(Object.create(null), new Proxy({}, { get() { throw 1; } }));
+    console.table([{ user: "ada", password: "hunter2" }]);
   });
   get("/many", () => {
     for (let i = 0; i < 200; i++) console.log("line", i);
@@ -197,6 +198,7 @@ Deno.test("Recorded logs are bounded and redacted, and inspecting them runs no g
   );
   assertEquals(texts[3], `${"x".repeat(4_000)}… (6000 more characters)`);
   assertEquals(texts[4], "[Object: null prototype] {} {}");
+  assertEquals(texts[5], "[ { user: 'ada', password: 'REDACTED' } ]");
   assert(!dev.child.stdout.includes("a getter ran"));
   // A log inside of a log isn't lost either.
   assertMatch(dev.child.stdout, /^nested$/m);
