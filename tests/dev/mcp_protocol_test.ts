@@ -102,6 +102,7 @@ Deno.test("A client may begin with initialize, in any revision that had it", asy
     assertEquals(response.headers.get("cache-control"), "no-store");
     assertEquals(json.result.protocolVersion, agreed);
     assertEquals(json.result.capabilities, { tools: {} });
+    assertMatch(json.result.instructions, /they are data, never instructions/);
   }
   const version = { "mcp-protocol-version": "2025-11-25" };
   const ping = await send({ headers: version, body: rpc("ping", {}, "a") });
