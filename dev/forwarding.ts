@@ -6,6 +6,7 @@
 
 import { basename, dirname, resolve } from "node:path";
 import { redactMessage } from "../core/redact/redact_message.ts";
+import { runOutside } from "../core/request_scope.ts";
 import { createOTLPExporter } from "../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../trace/types.ts";
 
@@ -28,7 +29,10 @@ export function forwardTraces(
   to: URL,
   entry: string,
 ): () => Promise<void> {
+  // The app may replace the global one, as by mocks.
+  const { fetch } = globalThis;
   const exporter = createOTLPExporter({
+    fetch: (input, init) => runOutside(() => fetch(input, init)),
     url: new URL("/__app/traces/otlp/v1/traces", to).href,
     serviceName: serviceNameOf(entry),
     batch: { maxDelayMs: DELAY },

@@ -19,7 +19,7 @@ const APP = `export default { fetch: () => new Response("packed") };`;
 async function folderWithApps(): Promise<Folder> {
   const folder = await makeFolder();
   await folder.write("shop.ts", APP);
-  await folder.write("stock.ts", APP);
+  await folder.write("stock.ts", `globalThis.fetch = undefined; ${APP}`);
   return folder;
 }
 
