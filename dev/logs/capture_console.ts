@@ -12,7 +12,6 @@
  * @module
  */
 
-import { clip } from "../../core/redact/clip.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { nodeUtil } from "../../core/runtime/node_builtins.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
@@ -27,6 +26,7 @@ import {
   type Severity,
 } from "./console_text.ts";
 import { type HeldLog, HeldLogs } from "./held_logs.ts";
+import { safeCall } from "./safe_arguments.ts";
 
 /** Maximum characters of a recorded text, not counting the note about the rest. */
 const MAX_BODY = 4_000;
@@ -78,14 +78,19 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
     const { trace, id: spanId } = span;
     const depth = groups.get(trace) ?? 0;
     const indent = "  ".repeat(depth);
-    const text = indent + format(method, args).replaceAll("\n", `\n${indent}`);
+    const textOf = (method: LogMethod, args: readonly unknown[]) =>
+      indent + format(method, args).replaceAll("\n", `\n${indent}`);
+    const text = textOf(method, args);
     if (method.startsWith("group")) groups.set(trace, depth + 1);
-    const plain = nodeUtil().stripVTControlCharacters(text);
+    const safe = safeCall(format, method, args);
+    const plain = nodeUtil().stripVTControlCharacters(
+      safe[1] === args ? text : textOf(...safe),
+    );
     const severity = severityOf(method, plain);
     isRecorded = false;
     span.event("log", {
       "log.severity": severity,
-      "log.body": bodyOf(method, args, plain),
+      "log.body": redactMessage(plain, MAX_BODY),
     });
     const rootSpanId = trace.root.id;
     const log = { spanId, severity, text, isError: STDERR.has(method) };
@@ -93,23 +98,6 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
     // The span has no room, or belongs to another tracer.
     held.release(rootSpanId);
     return false;
-  }
-
-  /** Returns the text to record. */
-  function bodyOf(
-    method: LogMethod,
-    args: readonly unknown[],
-    text: string,
-  ): string {
-    if (method === "table") {
-      // In columns, a secret isn't next to its name.
-      const rows = nodeUtil().stripVTControlCharacters(
-        format("log", args.slice(0, 1)),
-      );
-      const redacted = redactMessage(rows, MAX_BODY);
-      if (redacted !== clip(rows, MAX_BODY)) return redacted;
-    }
-    return redactMessage(text, MAX_BODY);
   }
 
   function endGroup(): boolean {

@@ -59,6 +59,9 @@ const ENTRY = `
     console.log("x".repeat(10_000));
     console.log(Object.create(null), new Proxy({}, { get() { throw 1; } }));
     console.table([{ user: "ada", password: "hunter2" }]);
+    console.log("for", "ada", "password:", "hunter2", "and", "otp", 123456);
+    console.log("token: %s", "hunter2");
+    console.error("a new password", "is needed");
   });
   get("/many", () => {
     for (let i = 0; i < 200; i++) console.log("line", i);
@@ -199,6 +202,9 @@ Deno.test("Recorded logs are bounded and redacted, and inspecting them runs no g
   assertEquals(texts[3], `${"x".repeat(4_000)}… (6000 more characters)`);
   assertEquals(texts[4], "[Object: null prototype] {} {}");
   assertEquals(texts[5], "[ { user: 'ada', password: 'REDACTED' } ]");
+  assertEquals(texts[6], "for ada password: REDACTED and otp REDACTED");
+  assertEquals(texts[7], "token: REDACTED");
+  assertEquals(texts[8], "a new password is needed");
   assert(!dev.child.stdout.includes("a getter ran"));
   // A log inside of a log isn't lost either.
   assertMatch(dev.child.stdout, /^nested$/m);

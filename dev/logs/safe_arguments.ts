@@ -1,0 +1,41 @@
+import { redactText } from "../../core/redact/redact.ts";
+import { REDACTED } from "../../core/redact/redact_url.ts";
+import { isSecretProperty, nameAtEnd } from "../../core/redact/secret_names.ts";
+import { nodeUtil } from "../../core/runtime/node_builtins.ts";
+import type { FormatLog, LogMethod } from "./console_text.ts";
+
+/** A call of the console. */
+type Call = readonly [method: LogMethod, args: readonly unknown[]];
+
+/**
+ * Returns the call to record in place of another one, so that each secret of its
+ * arguments is redacted or next to its name.
+ */
+export function safeCall(format: FormatLog, ...call: Call): Call {
+  const [method, args] = call;
+  if (method === "table") {
+    const rows: Call = ["log", args.slice(0, 1)];
+    const text = nodeUtil().stripVTControlCharacters(format(...rows));
+    return redactText(text) === text ? call : rows;
+  }
+  const isSafe = args.every((arg, i) => !isSecret(args[i - 1], arg));
+  if (isSafe) return call;
+  return [
+    method,
+    args.map((arg, i) => isSecret(args[i - 1], arg) ? REDACTED : arg),
+  ];
+}
+
+/** Whether a value follows its secret name, as in `console.log("token:", token)`. */
+function isSecret(label: unknown, value: unknown): boolean {
+  if (typeof label !== "string") return false;
+  const isText = typeof value === "string";
+  if (!isText && typeof value !== "number") return false;
+  const end = label.slice(-100).replace(/ ?%\w$/, "").trimEnd();
+  const name = end.replace(/ ?[:=]$/, "");
+  // In `console.log("Checking the password", "again")`, it's a word of a sentence.
+  if (name === end && /\s/.test(name)) return false;
+  const last = nameAtEnd(name);
+  // A count isn't secret.
+  return isSecretProperty(last) && (isText || !/tokens$/i.test(last));
+}
