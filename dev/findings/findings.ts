@@ -42,6 +42,8 @@ export interface Findings {
   subscribe(listener: (finding: Finding) => void): () => void;
   /** Adds a finding from elsewhere. */
   add(finding: Finding): void;
+  /** Looks at the traces that wait, because the process ends. */
+  lookNow(): void;
   /** Ends the look at traces. */
   close(): void;
 }
@@ -113,6 +115,12 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
     },
     subscribe: (listener) => causes.subscribe(listener),
     add: (finding) => causes.put(finding),
+    lookNow() {
+      while (waiting.size > 0) {
+        clearTimeout(timer);
+        lookSafely();
+      }
+    },
     close() {
       unsubscribe();
       clearTimeout(timer);

@@ -4,6 +4,7 @@ import {
   wantsColor,
 } from "../../trace/report/terminal.ts";
 import type { Tracer } from "../../trace/types.ts";
+import { atExit } from "../at_exit.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import { formatFinding } from "./format.ts";
 import { findRejections } from "./rejections.ts";
@@ -20,9 +21,11 @@ export function startFindings(tracer: Tracer): Findings {
     const width = output.columns() || 120;
     output.write(formatFinding(finding, paint, width));
   });
+  const removeExit = atExit(findings.lookNow);
   return {
     ...findings,
     close() {
+      removeExit();
       stopRejections();
       findings.close();
     },

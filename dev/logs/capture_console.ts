@@ -18,7 +18,7 @@ import { getActiveSpan } from "../../trace/record/context.ts";
 import { SpanImpl } from "../../trace/record/span.ts";
 import { standardOutput, wantsColor } from "../../trace/report/terminal.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
-import { atExit } from "./at_exit.ts";
+import { atExit } from "../at_exit.ts";
 import {
   createLogFormat,
   type LogMethod,

@@ -13,16 +13,8 @@
  * @module
  */
 
-import {
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from "node:fs/promises";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { lstat, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { byteLength, nodeCrypto } from "../../core/runtime/node_builtins.ts";
 
 /** The name of the folder below the working directory. */
@@ -133,7 +125,7 @@ export class RunFolder {
   async append(path: string, header: string, text: string): Promise<number> {
     const file = await open(path, "a", 0o600).catch(async (error) => {
       if (error.code !== "ENOENT") throw error;
-      await this.#create();
+      this.#create();
       return await open(path, "a", 0o600);
     });
     try {
@@ -144,6 +136,13 @@ export class RunFolder {
     } finally {
       await file.close();
     }
+  }
+
+  /** Appends lines while the process ends, when nothing can be awaited. */
+  appendNow(path: string, header: string, text: string): void {
+    this.#create();
+    const added = existsSync(path) ? text : `${header}\n${text}`;
+    appendFileSync(path, added, { mode: 0o600 });
   }
 
   /** Renames a damaged file. The first one is reported. */
@@ -162,15 +161,11 @@ export class RunFolder {
     }
   }
 
-  async #create(): Promise<void> {
-    await mkdir(this.path, { mode: 0o700 }).catch((error) => {
-      if (error.code !== "EEXIST") throw error;
-    });
+  #create(): void {
     // An existing file is left alone, also a link to one.
-    await writeFile(`${this.path}/.gitignore`, "*\n", { flag: "wx" })
-      .catch((error) => {
-        if (error.code !== "EEXIST") throw error;
-      });
+    ignoreExisting(() => mkdirSync(this.path, { mode: 0o700 }));
+    const path = `${this.path}/.gitignore`;
+    ignoreExisting(() => writeFileSync(path, "*\n", { flag: "wx" }));
   }
 
   async #list(): Promise<StoredFile[]> {
@@ -212,6 +207,14 @@ export class RunFolder {
 
 function byName(a: StoredFile, b: StoredFile): number {
   return a.name < b.name ? -1 : 1;
+}
+
+function ignoreExisting(create: () => void): void {
+  try {
+    create();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 function randomHex(bytes: number): string {

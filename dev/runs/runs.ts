@@ -18,6 +18,7 @@ import type { Finding } from "../../trace/finding.ts";
 import { earlierOf } from "../../trace/record/earlier.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
+import { atExit } from "../at_exit.ts";
 import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
 import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
@@ -88,6 +89,8 @@ export async function startRuns(
       warn(`Traces aren't kept for the next start: ${message}`),
   });
   const add = isKept ? writer.add : () => {};
+  // The request that made the process fail is the one to look at.
+  const removeExit = atExit(writer.flushNow);
 
   function cannotRead({ message }: Error): [] {
     warn(`Traces aren't kept for the next start: ${message}`);
@@ -137,6 +140,7 @@ export async function startRuns(
 
   return async () => {
     unsubscribe();
+    removeExit();
     comparison.close();
     past.close();
     await Promise.all([writer.close(), header, ...asides]);

@@ -32,6 +32,8 @@ export interface Writer {
    * @param read Returns its value, which is written as JSON.
    */
   add(read: () => unknown): void;
+  /** Writes the lines that wait, at once, because the process ends. */
+  flushNow(): void;
   /** Writes the lines that wait. */
   close(): Promise<void>;
 }
@@ -43,36 +45,55 @@ export function createWriter(
   let waiting: (() => unknown)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing = Promise.resolve();
+  let isWriting = false;
   let isBroken = false;
   let index = 0;
+  let knownHeader: string | undefined;
+  header.then((text) => knownHeader = text, () => {});
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    return writing = writing.then(write).catch((error) => {
-      // A cut line must stay the last one.
-      isBroken = true;
-      waiting = [];
-      onError(error);
-    });
+    return writing = writing.then(write).catch(stop);
+  }
+
+  function stop(error: Error): void {
+    // A cut line must stay the last one.
+    isBroken = true;
+    waiting = [];
+    onError(error);
   }
 
   async function write(): Promise<void> {
     const lines = waiting.splice(0);
     while (lines.length > 0) {
-      let text = "";
-      while (lines.length > 0 && text.length < BATCH) {
-        const line = JSON.stringify(lines.shift()!());
-        if (line.length < MAX_LINE) text += `${line}\n`;
-      }
+      const text = take(lines);
       if (text !== "") await append(text);
       await yieldToEventLoop();
     }
   }
 
+  function flushNow(): void {
+    if (knownHeader === undefined) return;
+    try {
+      // A line may be half written to the present segment.
+      const path = folder.pathOf(start, isWriting ? index + 1 : index);
+      const lines = waiting.splice(0);
+      while (lines.length > 0) {
+        const text = take(lines);
+        if (text !== "") folder.appendNow(path, knownHeader, text);
+      }
+    } catch (error) {
+      stop(error as Error);
+    }
+  }
+
   async function append(text: string): Promise<void> {
     const path = folder.pathOf(start, index);
-    const size = await folder.append(path, await header, text);
+    const line = await header;
+    isWriting = true;
+    const size = await folder.append(path, line, text);
+    isWriting = false;
     if (size < MAX_SEGMENT) return;
     // The two last segments of a run are kept.
     await rm(folder.pathOf(start, index - 1), { force: true });
@@ -88,6 +109,17 @@ export function createWriter(
       }
       timer ??= runOutside(() => setTimeout(flush, DELAY));
     },
+    flushNow,
     close: flush,
   };
+}
+
+/** Takes as many lines as are written together. */
+function take(lines: (() => unknown)[]): string {
+  let text = "";
+  while (lines.length > 0 && text.length < BATCH) {
+    const line = JSON.stringify(lines.shift()!());
+    if (line.length < MAX_LINE) text += `${line}\n`;
+  }
+  return text;
 }

@@ -106,6 +106,29 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
   assertEquals(await segmentsIn(folder), []);
 });
 
+Deno.test("dev --trace names the causes of a process that fails, and keeps its last trace", async () => {
+  await using folder = await makeFolder();
+  await folder.write(
+    "main.ts",
+    `export default { fetch() {
+      setTimeout(() => Promise.reject(new Error("no mail")), 50);
+      throw new Error("no books");
+    } };`,
+  );
+  await using first = startDev(ARGS, folder);
+  const id = await visit(await addressOf(first));
+  assertEquals(await first.code, 1);
+  assertMatch(
+    first.stdout,
+    /^ +! Error: no books main\.ts:3 \(GET \/books\)$/m,
+  );
+  assertMatch(first.stdout, /^ +! Error: no mail main\.ts:2 \(GET \/books\)$/m);
+
+  await using second = startDev(ARGS, folder);
+  const [[kept] = [], ...others] = await list(await addressOf(second));
+  assertEquals([kept, others], [id, []]);
+});
+
 Deno.test("dev --trace sets a damaged .quartet aside with one line, and serves", async () => {
   await using folder = await makeFolder();
   await booksApp(folder, 1);
