@@ -43,7 +43,13 @@ export const summary: RunTool = async (tracer) => {
       countText(requests.length, "request or job", "requests and jobs")
     } in ${
       countText(routes.length, "route")
-    }, ${failed.length} failed. Earlier runs: ${all.length - requests.length}.`,
+    }, ${failed.length} failed. In earlier runs: ${
+      countText(
+        all.length - requests.length,
+        "request or job",
+        "requests and jobs",
+      )
+    }.`,
     found.length === 0
       ? "No findings."
       : `${countText(found.length, "finding")}: call findings. The latest: ${

@@ -72,11 +72,11 @@ export function exceptionOf(
 export function detailOf(span: SpanData): string | undefined {
   const end = endOf(span);
   if (end !== undefined) return end;
-  const detail = attributeText(span, ...DETAIL_ATTRIBUTES);
-  // `fetch GET example.com/users` is named after its address.
-  const said = detail?.replace(/^https?:\/\//, "");
-  return said === undefined || span.name.includes(said)
-    ? attributeText(span, "app.reason")
+  const detail = attributeText(span, ...DETAIL_ATTRIBUTES) ?? "";
+  // `fetch GET example.com/users` is named after its address, without the query.
+  const [said = "", query] = detail.replace(/^https?:\/\//, "").split(/(?=\?)/);
+  return span.name.includes(said)
+    ? query ?? attributeText(span, "app.reason")
     : detail;
 }
 

@@ -21,8 +21,13 @@ export function actionOf(span: SpanData): string {
   if (detail !== undefined && span.layer === "routing") return detail;
   const result = attributeText(span, "app.reason", "app.cache.result") ??
     refusalOf(span);
-  return [span.name, detail === result ? undefined : detail, result]
-    .filter((part) => part !== undefined).join(" ");
+  // The line of a failed span ends with its message.
+  const isSaid = result?.endsWith(messageOf(span) ?? "\n");
+  return [
+    span.name,
+    detail === result ? undefined : detail,
+    isSaid ? undefined : result,
+  ].filter((part) => part !== undefined).join(" ");
 }
 
 /** Returns the code of a call that was refused without a failure. */
@@ -46,7 +51,11 @@ export function endOf(span: SpanData): string | undefined {
 export function failureOf(span: SpanData): string {
   if (span.status === "ok") return "";
   if (span.status === "timeout") return "did not end";
-  const type = span.attributes["error.type"];
+  const { "error.type": known } = span.attributes;
+  // The type of a request's error is its status, which the line has already.
+  const type = /^[45]\d\d$/.test(`${known}`)
+    ? exceptionOf(span)?.attributes?.["exception.type"] ?? known
+    : known;
   const text = [typeof type === "string" ? type : "error", messageOf(span)]
     .filter((part) => part !== undefined).join(": ");
   return printable(text);

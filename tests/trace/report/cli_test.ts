@@ -196,6 +196,13 @@ Deno.test("Failures and unfinished spans are marked on their line", () => {
     marked.error();
     marked.end();
     root.child("loader:c", "data");
+    const refused = root.child("auth:signIn", "auth", {
+      "app.reason": "refused: no such user",
+    });
+    refused.error(new Error("no such user"));
+    refused.end();
+    root.error(new TypeError("no"));
+    root.setAttribute("error.type", "500");
     root.end();
     const job = tracer.startTrace("job", "custom");
     job.error(new RangeError("no"));
@@ -204,10 +211,11 @@ Deno.test("Failures and unfinished spans are marked on their line", () => {
   assertEquals(
     text,
     `\
-GET / 500 0.00ms
+GET / 500 0.00ms TypeError: no
 ├─ data   0.00ms  loader:a TypeError: no
 ├─ data   0.00ms  loader:b error
-└─ data   0.00ms  loader:c did not end
+├─ data   0.00ms  loader:c did not end
+└─ auth   0.00ms  auth:signIn Error: no such user
 job 0.00ms RangeError: no
 `,
   );
