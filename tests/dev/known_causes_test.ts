@@ -130,6 +130,8 @@ Deno.test("The line of a finding fits the terminal, and can't control it", () =>
   const line = "   ! 12 × SELECT … FROM post WHERE id = ? posts.ts:41";
   assertEquals(format(120), `${line} (GET /posts)\n`);
   assertEquals(format(60), `${line}\n`);
+  const cut = `   ! ${"x".repeat(49)}… posts.ts:41 (GET /posts)\n`;
+  assertEquals(format(80, { message: "x".repeat(200) }), cut);
   const slower = { message: "GET /posts: 8 → 41 ms since you saved posts.ts" };
   assertEquals(format(120, slower), `   ! ${slower.message} posts.ts:41\n`);
   assertEquals(format(40), "   ! 12 × SELECT … FROM pos… posts.ts:41\n");
