@@ -217,6 +217,8 @@ Deno.test("The viewer says why a look-up missed, links to the cause, and lists t
   await page.getByRole("button", { name: "Close the trace" }).click();
 
   await page.getByRole("tab", { name: "Cache" }).click();
+  // They narrow down traces only.
+  assertEquals(await page.locator("#filters").count(), 0);
   await waitForAddress(page, ({ view }) => view === "cache");
   const cells = page.locator("[aria-label=Cache] tbody :is(th, td)");
   await cells.first().waitFor();

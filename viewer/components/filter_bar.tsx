@@ -16,10 +16,11 @@ import {
 import { methods } from "../state/traces.ts";
 import { Chip, Icon } from "./controls.tsx";
 
-/** The filters of the list. */
+/** The tabs of the list, and the filters of those that have some. */
 export function FilterBar() {
   const open = useSignal(false);
   const count = countFilters(filters.value);
+  const isFiltered = ["traces", "routes"].includes(listTab.value);
   return (
     <nav
       class={open.value ? "filter-bar open" : "filter-bar"}
@@ -33,17 +34,21 @@ export function FilterBar() {
         )}
         {hasCache.value && <Tab id="cache" label="Cache" />}
       </div>
-      <Chip
-        class="filter-toggle"
-        aria-expanded={open.value}
-        aria-controls="filters"
-        onClick={() => open.value = !open.value}
-      >
-        <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
-      </Chip>
-      <FilterFields />
-      {(count > 0 || queryText.value !== "") && (
-        <Chip class="link" onClick={clearFilters}>Clear</Chip>
+      {isFiltered && (
+        <>
+          <Chip
+            class="filter-toggle"
+            aria-expanded={open.value}
+            aria-controls="filters"
+            onClick={() => open.value = !open.value}
+          >
+            <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
+          </Chip>
+          <FilterFields />
+          {(count > 0 || queryText.value !== "") && (
+            <Chip class="link" onClick={clearFilters}>Clear</Chip>
+          )}
+        </>
       )}
     </nav>
   );
