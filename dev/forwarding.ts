@@ -9,6 +9,7 @@ import { redactMessage } from "../core/redact/redact_message.ts";
 import { runOutside } from "../core/request_scope.ts";
 import { createOTLPExporter } from "../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../trace/types.ts";
+import type { Part } from "./part.ts";
 
 /** How long traces wait for others, in milliseconds. */
 const DELAY = 100;
@@ -22,13 +23,12 @@ const CLOSE_TIMEOUT = 200;
  *
  * @param to The address of the other process.
  * @param entry The file of this process's app, which names the service.
- * @returns A function that sends the last traces, and stops.
  */
-export function forwardTraces(
+export function startForwarding(
   tracer: Tracer,
   to: URL,
   entry: string,
-): () => Promise<void> {
+): Part {
   // The app may replace the global one, as by mocks.
   const { fetch } = globalThis;
   const exporter = createOTLPExporter({
@@ -42,7 +42,7 @@ export function forwardTraces(
       ),
   });
   exporter.attach(tracer);
-  return () => exporter.close({ timeoutMs: CLOSE_TIMEOUT });
+  return { close: () => exporter.close({ timeoutMs: CLOSE_TIMEOUT }) };
 }
 
 /** File names that don't say what the app is. Its folder does. */

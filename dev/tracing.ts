@@ -5,28 +5,24 @@
  * @module
  */
 
-import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
 import process from "node:process";
 import type { Middleware } from "../core/middleware.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
-import { setTracer } from "../trace/record/context.ts";
 import { deferToApp } from "../trace/http/own_settings.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
-import { reportTraces } from "../trace/report/cli.ts";
+import { setTracer } from "../trace/record/context.ts";
 import { createTracer } from "../trace/record/tracer.ts";
-import { startFindings } from "./findings/start.ts";
-import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { DevOptions } from "./arguments.ts";
-import { watchCaches } from "./cache/start.ts";
-import { DevError } from "./dev_error.ts";
-import { traceFetch } from "./fetch/trace_fetch.ts";
-import { recordLocations } from "./locations/locations.ts";
-import { captureConsole } from "./logs/capture_console.ts";
-import { logLines } from "./logs/log_lines.ts";
-import { addMCP } from "./mcp/mcp.ts";
-import { startRuns } from "./runs/runs.ts";
+import { startCaches } from "./cache/start.ts";
+import { startExport } from "./export_file.ts";
+import { startFetch } from "./fetch/start.ts";
+import { startFindings } from "./findings/start.ts";
+import { startLocations } from "./locations/start.ts";
+import { startTerminal } from "./logs/start.ts";
+import { startMCP } from "./mcp/start.ts";
 import { startPanel } from "./panel/start.ts";
+import { startRuns } from "./runs/start.ts";
 import { showErrors } from "./show_errors.ts";
 
 /**
@@ -63,29 +59,15 @@ export interface Tracing {
 export async function startTracing(
   { exportFile, to, entry, fresh, panel: hasPanel }: DevOptions,
 ): Promise<Tracing> {
-  // Checked first: later there would be traces to lose.
-  if (exportFile !== undefined) await checkWritable(exportFile);
+  let viewerURL: string | undefined;
   const tracer = createTracer(LIMITS);
-  const stop = to === undefined
+  const exported = exportFile === undefined
     ? undefined
-    : (await import("./forwarding.ts")).forwardTraces(tracer, to, entry);
+    : await startExport(tracer, exportFile);
   setTracer(tracer);
   deferToApp(tracer);
-  const parts = [
-    recordLocations(tracer),
-    watchCaches(tracer),
-    traceFetch(),
-  ];
-  let viewerURL: string | undefined;
-  addMCP(tracer);
-  const logs = captureConsole(tracer);
-  const reporter = reportTraces(
-    tracer,
-    { viewerURL: () => viewerURL },
-    (trace, paint) => logLines(logs.take(trace), paint),
-  );
   const findings = startFindings(tracer);
-  const closeRuns = await startRuns(tracer, {
+  const runs = await startRuns(tracer, {
     cwd: process.cwd(),
     entry,
     fresh,
@@ -93,6 +75,19 @@ export async function startTracing(
     onSlower: findings.add,
   });
   const panel = hasPanel ? startPanel(tracer, findings) : undefined;
+  startMCP({ tracer, findings, runs });
+  /** Closed in this order. Writing a trace looks up its lines of code. */
+  const parts = [
+    startTerminal(tracer, () => viewerURL),
+    startCaches(tracer),
+    startFetch(),
+    findings,
+    panel,
+    to && (await import("./forwarding.ts")).startForwarding(tracer, to, entry),
+    runs,
+    exported,
+    startLocations(tracer),
+  ];
   return {
     onListen(url) {
       viewerURL = `${url}__app/traces`;
@@ -110,33 +105,7 @@ export async function startTracing(
     panel: panel?.middleware,
     async close() {
       await new Promise((resolve) => setTimeout(resolve, CUT_OFF));
-      logs.close();
-      reporter.close();
-      findings.close();
-      for (const end of parts) end();
-      await panel?.close();
-      await stop?.();
-      await closeRuns();
-      if (exportFile === undefined) return;
-      const present = tracer.getTraces().filter(({ metadata }) =>
-        metadata.run === undefined
-      );
-      await writeFile(exportFile, await exportTracesHTML(present));
-      const { length } = present;
-      const traces = length === 1 ? "1 trace" : `${length} traces`;
-      console.log(`Wrote ${traces} to ${exportFile}`);
+      for (const part of parts) await part?.close();
     },
   };
-}
-
-async function checkWritable(path: string): Promise<void> {
-  try {
-    const isNew = await lstat(path).then(() => false, () => true);
-    // Appending nothing leaves an existing file as it is.
-    await appendFile(path, "");
-    if (isNew) await rm(path);
-  } catch (error) {
-    const [reason] = (error as Error).message.split("\n");
-    throw new DevError(`Cannot write ${path}: ${reason}`);
-  }
 }

@@ -1,5 +1,6 @@
 import { observeCaches } from "../../data/cache_observer.ts";
 import type { Tracer } from "../../trace/types.ts";
+import type { Part } from "../part.ts";
 import { serveJSON } from "../serve_json.ts";
 import { CacheWatch } from "./cache_watch.ts";
 import { listCaches } from "./listing.ts";
@@ -7,12 +8,10 @@ import { listCaches } from "./listing.ts";
 /**
  * Starts to observe all caches of this process, and lists them at `/cache` below
  * the viewer.
- *
- * @returns A function that stops it.
  */
-export function watchCaches(tracer: Tracer): () => void {
+export function startCaches(tracer: Tracer): Part {
   const watch = new CacheWatch();
   observeCaches(watch);
   serveJSON(tracer, "/cache", () => listCaches(watch.caches));
-  return () => observeCaches(undefined);
+  return { close: () => observeCaches(undefined) };
 }

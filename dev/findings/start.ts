@@ -5,10 +5,10 @@ import {
 } from "../../trace/report/terminal.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
+import { serveJSON } from "../serve_json.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import { formatFinding } from "./format.ts";
 import { findRejections } from "./rejections.ts";
-import { serveFindings } from "./route.ts";
 
 /** Starts to look for causes. New ones are printed, and all are served. */
 export function startFindings(tracer: Tracer): Findings {
@@ -30,4 +30,12 @@ export function startFindings(tracer: Tracer): Findings {
       findings.close();
     },
   };
+}
+
+/** Serves findings at `/__app/traces/findings`. `?traceId=` selects one trace. */
+export function serveFindings(tracer: Tracer, findings: Findings): void {
+  serveJSON(tracer, "/findings", (query) => {
+    const id = query.get("traceId");
+    return { findings: id === null ? findings.list() : findings.of(id) };
+  });
 }

@@ -1,6 +1,6 @@
 import type { Finding } from "../../trace/finding.ts";
 import { durationText } from "../findings/texts.ts";
-import { readFindings, readRuns, type RunComparison } from "./dev_routes.ts";
+import type { Comparison } from "../runs/run_history.ts";
 import { agoText, answerOf, countText, listOf, oneLine } from "./texts.ts";
 import { findTrace } from "./trace_tools.ts";
 import { type RunTool, ToolError } from "./tool.ts";
@@ -12,13 +12,13 @@ const MAX_SPANS = 3;
 const MAX_RUNS = 5;
 
 /** Causes that the dev command has found. */
-export const findings: RunTool = async (
-  tracer,
+export const listFindings: RunTool = (
+  { tracer, findings },
   { route = "", rule, id, limit = 10 },
 ) => {
-  const trace = id === undefined ? undefined : findTrace(tracer, id);
-  const query = trace === undefined ? "" : `?traceId=${trace.id}`;
-  const all = await readFindings(tracer, query);
+  const all = id === undefined
+    ? findings.list()
+    : findings.of(findTrace(tracer, id).id);
   const rules = [...new Set(all.map(({ rule }) => rule))];
   if (rule !== undefined && all.length > 0 && !rules.some((r) => r === rule)) {
     throw new ToolError(
@@ -55,10 +55,10 @@ function findingLines(finding: Finding): string[] {
 
 /** Routes that differ between a run and the ones before. */
 export const compareRuns: RunTool = async (
-  tracer,
+  { runs: { list } },
   { run: start, route = "", limit = 10 },
 ) => {
-  const runs = await readRuns(tracer);
+  const runs = await list();
   if (runs.length < 2) {
     return "No earlier run is kept: save a file under --watch, or start the dev command again, and use the app";
   }
@@ -91,7 +91,7 @@ export const compareRuns: RunTool = async (
 };
 
 function comparisonLines(
-  { route, status, verdict, before, after, previous, changed }: RunComparison,
+  { route, status, verdict, before, after, previous, changed }: Comparison,
 ): string[] {
   return [
     `- ${verdict}: ${

@@ -3,7 +3,6 @@ import { percentile } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { durationText } from "../findings/texts.ts";
-import { readFindings } from "./dev_routes.ts";
 import {
   failureOf,
   isFailed,
@@ -29,14 +28,14 @@ const SUMMARY_ROUTES = 15;
 const STEPS = 3;
 
 /** Counts, the latest error and the routes of the present run. */
-export const summary: RunTool = async (tracer) => {
+export const summary: RunTool = ({ tracer, findings }) => {
   const all = requestsOf(tracer);
   const requests = all.filter(isPresent);
   if (all.length === 0) {
     return "No request was traced yet: use the app, and call this again";
   }
   const failed = requests.filter(isFailed);
-  const found = await readFindings(tracer);
+  const found = findings.list();
   const routes = byRoute(requests);
   return answerOf([
     `This run: ${
@@ -69,7 +68,10 @@ export const summary: RunTool = async (tracer) => {
 };
 
 /** Failed requests. */
-export const recentErrors: RunTool = (tracer, { route = "", limit = 10 }) => {
+export const recentErrors: RunTool = (
+  { tracer },
+  { route = "", limit = 10 },
+) => {
   const failed = requestsOf(tracer).filter((request) =>
     request.route.includes(route) && isFailed(request)
   );
@@ -95,7 +97,7 @@ export const recentErrors: RunTool = (tracer, { route = "", limit = 10 }) => {
 };
 
 /** Routes by their median duration. */
-export const slowRoutes: RunTool = (tracer, { route = "", limit = 10 }) => {
+export const slowRoutes: RunTool = ({ tracer }, { route = "", limit = 10 }) => {
   const routes = byRoute(
     requestsOf(tracer).filter((request) =>
       isPresent(request) && request.route.includes(route)

@@ -12,7 +12,6 @@
  */
 
 import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
-import type { Tracer } from "../../trace/types.ts";
 import {
   fail,
   INVALID_PARAMS,
@@ -25,6 +24,7 @@ import {
   type RPCRequest,
 } from "./json_rpc.ts";
 import { checkRevision, LEGACY_VERSIONS, MODERN_VERSION } from "./revisions.ts";
+import type { Sources } from "./tool.ts";
 import { callTool, TOOLS } from "./tools.ts";
 
 /** Maximum bytes of a request. */
@@ -38,7 +38,7 @@ const INSTRUCTIONS =
 /** Answers a request of a client. */
 export async function answer(
   request: Request,
-  tracer: Tracer,
+  sources: Sources,
 ): Promise<Response> {
   const refusal = refuseHTTP(request);
   if (refusal !== undefined) return refusal;
@@ -64,7 +64,7 @@ export async function answer(
   if (message.id === undefined || message.method === undefined) {
     return new Response(null, { status: 202 });
   }
-  return dispatch({ ...message, id: message.id }, revision, tracer);
+  return dispatch({ ...message, id: message.id }, revision, sources);
 }
 
 function refuseHTTP({ method, headers }: Request): Response | undefined {
@@ -85,7 +85,7 @@ function refuseHTTP({ method, headers }: Request): Response | undefined {
 async function dispatch(
   { id, method, params }: RPCRequest,
   revision: "modern" | "legacy",
-  tracer: Tracer,
+  sources: Sources,
 ): Promise<Response> {
   const isModern = revision === "modern";
   const answer = (result: object) =>
@@ -120,7 +120,7 @@ async function dispatch(
       const result = await callTool(
         params["name"],
         params["arguments"],
-        tracer,
+        sources,
       );
       return typeof result === "string"
         ? fail(200, INVALID_PARAMS, result, { id })

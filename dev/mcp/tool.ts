@@ -1,4 +1,13 @@
 import type { Tracer } from "../../trace/types.ts";
+import type { Findings } from "../findings/findings.ts";
+import type { Runs } from "../runs/start.ts";
+
+/** The data of the tools. */
+export interface Sources {
+  readonly tracer: Tracer;
+  readonly findings: Pick<Findings, "list" | "of">;
+  readonly runs: Pick<Runs, "list">;
+}
 
 /** A parameter of a tool. */
 export interface Parameter {
@@ -25,7 +34,7 @@ export interface Arguments {
 
 /** Answers a call. Throws a {@linkcode ToolError} for a wrong argument. */
 export type RunTool = (
-  tracer: Tracer,
+  sources: Sources,
   args: Arguments,
 ) => string | Promise<string>;
 

@@ -6,13 +6,13 @@
 
 import { closest } from "../../core/check/options.ts";
 import { show } from "../../core/check/show.ts";
-import type { Tracer } from "../../trace/types.ts";
 import { isRecord } from "./json_rpc.ts";
-import { compareRuns, findings } from "./cause_tools.ts";
+import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
 import {
   type Arguments,
   type Parameter,
+  type Sources,
   type Tool,
   ToolError,
 } from "./tool.ts";
@@ -61,7 +61,7 @@ const BY_NAME: Readonly<Record<string, Tool>> = {
       id: { ...id, description: "Only findings of this trace id" },
       limit: limit(100),
     },
-    run: findings,
+    run: listFindings,
   },
   get_trace: {
     description:
@@ -138,7 +138,7 @@ export interface ToolResult {
 export async function callTool(
   name: unknown,
   args: unknown,
-  tracer: Tracer,
+  sources: Sources,
 ): Promise<ToolResult | string> {
   const tool = typeof name === "string" && Object.hasOwn(BY_NAME, name)
     ? BY_NAME[name]!
@@ -150,7 +150,7 @@ export async function callTool(
   const problem = problemOf(tool, args ?? {});
   try {
     if (problem !== undefined) throw new ToolError(problem);
-    return resultOf(await tool.run(tracer, (args ?? {}) as Arguments));
+    return resultOf(await tool.run(sources, (args ?? {}) as Arguments));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { ...resultOf(error.message), isError: true };

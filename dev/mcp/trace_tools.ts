@@ -13,7 +13,10 @@ import { logLine, traceLines } from "./trace_text.ts";
 import { type RunTool, ToolError } from "./tool.ts";
 
 /** All steps of a trace. */
-export const getTrace: RunTool = (tracer, { id = "", span, lines = 80 }) => {
+export const getTrace: RunTool = (
+  { tracer },
+  { id = "", span, lines = 80 },
+) => {
   const trace = findTrace(tracer, id);
   const from = trace.spans.get(span ?? trace.rootSpanId);
   if (from === undefined) {
@@ -40,7 +43,7 @@ const SEVERITIES = ["debug", "info", "warn", "error"];
 
 /** The logs of a trace. */
 export const getLogs: RunTool = (
-  tracer,
+  { tracer },
   { id = "", severity = "debug", contains = "", limit = 50 },
 ) => {
   const trace = findTrace(tracer, id);

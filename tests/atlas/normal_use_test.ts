@@ -2,15 +2,15 @@
 
 import { assertEquals } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
-import { watchCaches } from "../../dev/cache/start.ts";
+import { startCaches } from "../../dev/cache/start.ts";
 import { createFindings } from "../../dev/findings/findings.ts";
-import { recordLocations } from "../../dev/locations/locations.ts";
+import { startLocations } from "../../dev/locations/start.ts";
 import { waitForCauses } from "../dev/wait_for_causes.ts";
 import { emailOf, PASSWORD, serveAtlas } from "./serve_atlas.ts";
 
 Deno.test("The dev command finds nothing wrong with Atlas in normal use", async () => {
   const tracer = createTracer({ maxSpansPerTrace: 2_000 });
-  const parts = [watchCaches(tracer), recordLocations(tracer)];
+  const parts = [startCaches(tracer), startLocations(tracer)];
   const findings = createFindings(tracer, 0);
   {
     await using atlas = serveAtlas({ tracer });
@@ -57,6 +57,6 @@ Deno.test("The dev command finds nothing wrong with Atlas in normal use", async 
   }
   const list = await waitForCauses(tracer, findings);
   findings.close();
-  for (const end of parts) end();
+  for (const part of parts) part.close();
   assertEquals(list, []);
 });

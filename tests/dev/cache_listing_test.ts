@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { createApp, serve } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import { watchCaches } from "../../dev/cache/start.ts";
+import { startCaches } from "../../dev/cache/start.ts";
 import { timedCache } from "../data/helpers.ts";
 
 /** Starts a traced app with two cached functions, one inside the other. */
 function start() {
   const { cache, pass } = timedCache();
   const tracer = createTracer();
-  const unwatch = watchCaches(tracer);
+  const caches = startCaches(tracer);
   const post = cache.cacheFunction((id: string) => id, ["post"], {
     tags: ["posts"],
     revalidate: 60,
@@ -47,7 +47,7 @@ function start() {
     },
     list: async () => await (await fetch(`${url}/__app/traces/cache`)).json(),
     async [Symbol.asyncDispose]() {
-      unwatch();
+      caches.close();
       await server.shutdown();
     },
   };

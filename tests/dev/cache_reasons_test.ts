@@ -4,7 +4,7 @@ import { createAuthPlugin, getUser } from "@quartet/kit/auth";
 import type { Cache, CacheOptions } from "@quartet/kit/data";
 import { createKvStore } from "@quartet/kit/data/kv";
 import { createTracer, type SpanData, tracePlugin } from "@quartet/kit/trace";
-import { watchCaches } from "../../dev/cache/start.ts";
+import { startCaches } from "../../dev/cache/start.ts";
 import { settle, timedCache } from "../data/helpers.ts";
 
 interface Subject {
@@ -52,7 +52,7 @@ function subject(options: CacheOptions = {}): Subject {
 
 /** Observes all caches until the end of the test. */
 function observing(): Disposable {
-  return { [Symbol.dispose]: watchCaches(createTracer()) };
+  return { [Symbol.dispose]: startCaches(createTracer()).close };
 }
 
 Deno.test("A look-up says that it hit, or that the value was never computed or has expired", async () => {

@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import { addMCP } from "../../dev/mcp/mcp.ts";
+import { startMCP } from "../../dev/mcp/start.ts";
 import { addressOf, makeFolder, startDev } from "./dev_command.ts";
 
 const PATH = "/__app/traces/mcp";
@@ -16,7 +16,8 @@ const META = "io.modelcontextprotocol/";
 
 function createServer() {
   const tracer = createTracer();
-  addMCP(tracer);
+  const findings = { list: () => [], of: () => [] };
+  startMCP({ tracer, findings, runs: { list: () => Promise.resolve([]) } });
   const app = createApp({
     trace: tracePlugin(tracer, {
       authorize: ({ headers }) => !headers.has("x-stranger"),

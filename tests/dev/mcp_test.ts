@@ -18,16 +18,22 @@ import {
   tracePlugin,
   type TracerImpl,
 } from "@quartet/kit/trace";
-import { addMCP } from "../../dev/mcp/mcp.ts";
+import { startMCP } from "../../dev/mcp/start.ts";
+import type { RunRecord } from "../../dev/runs/run_history.ts";
 import type { Finding } from "../../trace/finding.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
 import { connectAssistant } from "./assistant.ts";
 
 const PATH = "/__app/traces/mcp";
 
 /** Starts a server with the route. */
 async function startServer(tracer: TracerImpl = createTracer()) {
-  addMCP(tracer);
+  const findings: Finding[] = [];
+  const runs: RunRecord[] = [];
+  startMCP({
+    tracer,
+    findings: { list: () => findings, of: () => [] },
+    runs: { list: () => Promise.resolve(runs) },
+  });
   const app = createApp({
     trace: tracePlugin(tracer, {
       authorize: (request) => !request.headers.has("x-stranger"),
@@ -37,6 +43,8 @@ async function startServer(tracer: TracerImpl = createTracer()) {
   const url = new URL(PATH, `http://127.0.0.1:${server.address.port}`);
   return {
     tracer,
+    findings,
+    runs,
     url,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -161,7 +169,7 @@ Deno.test("The tools lead from the summary to the line of an error and of a repe
   assertMatch(warnings, /^1 log of GET \/boom, of 2\n.*no cover/);
 });
 
-Deno.test("Findings and runs are answered as the dev command's routes have them", async () => {
+Deno.test("Assistants read the findings, and how runs differ", async () => {
   await using server = await startServer();
   const { tracer } = server;
   const traceId = request(tracer, "/books", 200);
@@ -182,37 +190,26 @@ Deno.test("Findings and runs are answered as the dev command's routes have them"
   );
   assertMatch(await assistant.call("compare_runs"), /^No earlier run /);
 
-  addRoute(
-    tracer,
-    "/findings",
-    ({ url }) =>
-      Response.json({ findings: url.includes("?traceId=") ? [] : [finding] }),
-  );
   const figures = { requests: 5, traceId };
-  addRoute(tracer, "/runs", () =>
-    Response.json({
-      runs: [
-        {
-          start: Date.now(),
-          changed: ["books.ts"],
-          comparisons: [{
-            route: "GET /books",
-            status: 200,
-            verdict: "slower",
-            before: { ...figures, queries: 12, duration: 8 },
-            after: { ...figures, queries: 72, duration: 41 },
-            previous: Date.now() - 60_000,
-            changed: ["books.ts"],
-          }],
-        },
-        { start: 1_000, changed: [], comparisons: [] },
-        {
-          start: 0,
-          changed: [],
-          comparisons: [],
-        },
-      ],
-    }));
+  server.findings.push(finding);
+  server.runs.push(
+    {
+      start: Date.now(),
+      changed: ["books.ts"],
+      comparisons: [{
+        route: "GET /books",
+        status: 200,
+        verdict: "slower",
+        before: { ...figures, queries: 12, duration: 8 },
+        after: { ...figures, queries: 72, duration: 41 },
+        previous: Date.now() - 60_000,
+        changed: ["books.ts"],
+        difference: "",
+      }],
+    },
+    { start: 1_000, changed: [], comparisons: [] },
+    { start: 0, changed: [], comparisons: [] },
+  );
   const found = await assistant.call("findings");
   assertStringIncludes(
     found,

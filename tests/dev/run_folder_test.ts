@@ -6,7 +6,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createTracer, type Tracer } from "@quartet/kit/trace";
-import { startRuns } from "../../dev/runs/runs.ts";
+import { startRuns } from "../../dev/runs/start.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { routeAt } from "../../trace/http/extra_routes.ts";
 import { segmentsIn } from "./books_app.ts";
@@ -35,7 +35,7 @@ async function start(
   } = {},
 ): Promise<Run> {
   const tracer = createTracer(LIMITS);
-  const end = await startRuns(tracer, {
+  const runs = await startRuns(tracer, {
     cwd: folder.path,
     entry,
     fresh,
@@ -44,7 +44,7 @@ async function start(
     onSlower,
   });
   let closed: Promise<void> | undefined;
-  const close = () => closed ??= end();
+  const close = () => closed ??= runs.close();
   return {
     tracer,
     list: () =>

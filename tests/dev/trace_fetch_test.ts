@@ -7,12 +7,12 @@ import {
   tracedFetch,
   type Tracer,
 } from "@quartet/kit/trace";
-import { traceFetch } from "../../dev/fetch/trace_fetch.ts";
+import { startFetch } from "../../dev/fetch/start.ts";
 import { signIn, startProvider } from "../auth/oauth_setup.ts";
 
 /** Replaces the global `fetch` until the end of the test. */
 function patched(): Disposable {
-  return { [Symbol.dispose]: traceFetch() };
+  return { [Symbol.dispose]: startFetch().close };
 }
 
 /** Starts a server that answers with the headers that it received. */

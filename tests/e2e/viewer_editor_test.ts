@@ -3,7 +3,7 @@
 
 import { exportTracesHTML } from "@quartet/kit/trace";
 import { assertEquals, assertMatch } from "@std/assert";
-import { recordLocations } from "../../dev/locations/locations.ts";
+import { startLocations } from "../../dev/locations/start.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import { shareBrowser } from "./browser.ts";
 import { openViewer, startAtlas, waitForText } from "./viewer_page.ts";
@@ -33,7 +33,7 @@ Deno.test("The viewer opens lines of code in the editor, or says why it can't", 
   await Deno.chmod(`${folder.path}/code`, 0o755);
   const before = Deno.env.get("LAUNCH_EDITOR") ?? "";
   await using atlas = startAtlas();
-  const forget = recordLocations(atlas.tracer);
+  const locations = startLocations(atlas.tracer);
   try {
     Deno.env.set("LAUNCH_EDITOR", `${folder.path}/code`);
     try {
@@ -70,7 +70,7 @@ Deno.test("The viewer opens lines of code in the editor, or says why it can't", 
     await page.locator("#details .stack").waitFor();
     assertEquals(await line.count(), 0);
   } finally {
-    forget();
+    locations.close();
     Deno.env.set("LAUNCH_EDITOR", before);
   }
 });

@@ -4,7 +4,7 @@
 import { createCache } from "@quartet/kit/data";
 import { createTracer } from "@quartet/kit/trace";
 import { assertEquals } from "@std/assert";
-import { watchCaches } from "../../dev/cache/start.ts";
+import { startCaches } from "../../dev/cache/start.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
 import { shareBrowser } from "./browser.ts";
 import {
@@ -189,7 +189,7 @@ Deno.test("The viewer reports that a linked trace doesn't exist", async () => {
 
 Deno.test("The viewer says why a look-up missed, links to the cause, and lists the keys and tags of the cache", async () => {
   const tracer = createTracer();
-  const unwatch = watchCaches(tracer);
+  const caches = startCaches(tracer);
   const cache = createCache();
   const post = cache.cacheFunction((id: string) => id, ["post"], {
     tags: ["posts"],
@@ -239,5 +239,5 @@ Deno.test("The viewer says why a look-up missed, links to the cause, and lists t
   await page.getByRole("link", { name: "ago by change" }).click();
   await waitForText(page, "#details h3", "cache.invalidate");
   await assertQuiet(view);
-  unwatch();
+  caches.close();
 });

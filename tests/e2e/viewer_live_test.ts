@@ -5,7 +5,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
 import type { Finding } from "../../trace/finding.ts";
 import { createFindings } from "../../dev/findings/findings.ts";
-import { serveFindings } from "../../dev/findings/route.ts";
+import { serveFindings } from "../../dev/findings/start.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
 import { shareBrowser } from "./browser.ts";
 import { traceWith } from "./client_page.ts";

@@ -19,7 +19,7 @@ import {
   withSpan,
 } from "@quartet/kit/trace";
 import type { SpanData } from "@quartet/kit/trace";
-import { watchCaches } from "../../dev/cache/start.ts";
+import { startCaches } from "../../dev/cache/start.ts";
 import { detailOf, statementOf } from "../../trace/export/attributes.ts";
 import { curlCommand } from "../../viewer/model/curl.ts";
 
@@ -37,7 +37,7 @@ async function detailsOf(work: () => unknown) {
 
 Deno.test("detailOf() returns a cache span's key", async () => {
   // As under the dev command. Otherwise only the last key is recorded.
-  const unwatch = watchCaches(createTracer());
+  const caches = startCaches(createTracer());
   const cache = createCache();
   assertEquals(
     await detailsOf(() => cache.cached("country:fr", () => 1, { maxAge: 60 })),
@@ -47,7 +47,7 @@ Deno.test("detailOf() returns a cache span's key", async () => {
     await detailsOf(() => traceCacheOperation("set", "country:de", () => {})),
     [["cache.set", "country:de"]],
   );
-  unwatch();
+  caches.close();
   await cache.close();
 });
 

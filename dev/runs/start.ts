@@ -19,13 +19,14 @@ import { earlierOf } from "../../trace/record/earlier.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
+import type { Part } from "../part.ts";
 import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
 import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
 import { lastHeader, type Limits, Past } from "./past.ts";
 import { reporterOf } from "./report.ts";
 import { FOLDER, RunFolder } from "./run_folder.ts";
-import { RunHistory } from "./run_history.ts";
+import { RunHistory, type RunRecord } from "./run_history.ts";
 import { createWriter } from "./writer.ts";
 
 /** How long requests wait to be compared, in milliseconds. */
@@ -49,16 +50,22 @@ export interface RunsOptions {
   readonly onSlower: (finding: Finding) => void;
 }
 
+/** The present run and the earlier ones. */
+export interface Runs extends Part {
+  /** Returns all runs, the present one first. */
+  list(): Promise<RunRecord[]>;
+  /** Writes the last traces. */
+  close(): Promise<void>;
+}
+
 /**
  * Adds the traces of earlier runs to the readings of a tracer, and keeps its own
  * traces for the next runs.
- *
- * @returns A function that writes the last traces, and stops.
  */
 export async function startRuns(
   tracer: Tracer,
   { cwd, entry, fresh, limits, now = Date.now, onSlower }: RunsOptions,
-): Promise<() => Promise<void>> {
+): Promise<Runs> {
   const start = now();
   const warn = (text: string) => console.warn(printable(text));
   let isKept = mayKeep(cwd);
@@ -132,18 +139,22 @@ export async function startRuns(
     comparison.add(trace);
   }, ["trace:end"]);
 
-  serveJSON(tracer, "/runs", async () => {
+  const list = async () => {
     await header;
     past.finish();
-    return { runs: history.list() };
-  });
+    return history.list();
+  };
+  serveJSON(tracer, "/runs", async () => ({ runs: await list() }));
 
-  return async () => {
-    unsubscribe();
-    removeExit();
-    comparison.close();
-    past.close();
-    await Promise.all([writer.close(), header, ...asides]);
+  return {
+    list,
+    async close() {
+      unsubscribe();
+      removeExit();
+      comparison.close();
+      past.close();
+      await Promise.all([writer.close(), header, ...asides]);
+    },
   };
 }
 

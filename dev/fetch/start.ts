@@ -6,15 +6,13 @@
 
 import { currentScope } from "../../core/request_scope.ts";
 import { tracedFetch } from "../../trace/instrument/traced_fetch.ts";
+import type { Part } from "../part.ts";
 
 /**
  * Replaces the global `fetch` by one that opens a span for each request. It sends
  * no trace to other servers.
- *
- * @returns A function that restores the original, unless other code has replaced
- * it in the meantime.
  */
-export function traceFetch(): () => void {
+export function startFetch(): Part {
   const original = globalThis.fetch;
   const traced = tracedFetch({ fetch: original });
   const patched: typeof fetch = (input, init) =>
@@ -22,8 +20,11 @@ export function traceFetch(): () => void {
   // Bun's has more properties than a name.
   Object.defineProperties(patched, Object.getOwnPropertyDescriptors(original));
   globalThis.fetch = patched;
-  return () => {
-    if (globalThis.fetch === patched) globalThis.fetch = original;
+  return {
+    close() {
+      // Other code may have replaced it since.
+      if (globalThis.fetch === patched) globalThis.fetch = original;
+    },
   };
 }
 

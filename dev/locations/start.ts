@@ -8,6 +8,7 @@ import { findCallSites } from "../../core/runtime/call_site.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/locator.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
+import type { Part } from "../part.ts";
 import { CallStack, lineOf } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";
 import { WaitingStacks } from "./waiting_stacks.ts";
@@ -31,17 +32,17 @@ const locator: SpanLocator = {
 /**
  * Makes the spans of a tracer know their line of user code, and procedures the
  * line that defines them. The viewer can open these lines in the editor.
- *
- * @returns A function that ends it.
  */
-export function recordLocations(tracer: Tracer): () => void {
+export function startLocations(tracer: Tracer): Part {
   const host = hostOf.get(tracer);
   if (host !== undefined) host.locator = locator;
   addRoute(tracer, "/open", openRoute);
   findCallSites(() => new CallStack().line());
-  return () => {
-    if (host !== undefined) host.locator = undefined;
-    findCallSites(undefined);
-    waiting.close();
+  return {
+    close() {
+      if (host !== undefined) host.locator = undefined;
+      findCallSites(undefined);
+      waiting.close();
+    },
   };
 }

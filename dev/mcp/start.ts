@@ -6,16 +6,16 @@
 
 import { runOutside } from "../../core/request_scope.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
-import type { Tracer } from "../../trace/types.ts";
+import type { Sources } from "./tool.ts";
 
 /** Most runs never need this code, so it is loaded on demand. */
 const loadServer = () => runOutside(() => import("./server.ts"));
 
 /** Adds the route for assistants to the viewer of a tracer. */
-export function addMCP(tracer: Tracer): void {
+export function startMCP(sources: Sources): void {
   addRoute(
-    tracer,
+    sources.tracer,
     "/mcp",
-    async (request) => (await loadServer()).answer(request, tracer),
+    async (request) => (await loadServer()).answer(request, sources),
   );
 }

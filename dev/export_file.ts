@@ -1,0 +1,37 @@
+import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
+import { exportTracesHTML } from "../trace/http/viewer.ts";
+import type { Tracer } from "../trace/types.ts";
+import { DevError } from "./dev_error.ts";
+import type { Part } from "./part.ts";
+
+/**
+ * Writes the traces of this run to a file when it is closed.
+ *
+ * @throws {DevError} If the file can't be written.
+ */
+export async function startExport(tracer: Tracer, path: string): Promise<Part> {
+  // Checked first: later there would be traces to lose.
+  await checkWritable(path);
+  return {
+    async close() {
+      const present = tracer.getTraces()
+        .filter(({ metadata }) => metadata.run === undefined);
+      await writeFile(path, await exportTracesHTML(present));
+      const { length } = present;
+      const traces = length === 1 ? "1 trace" : `${length} traces`;
+      console.log(`Wrote ${traces} to ${path}`);
+    },
+  };
+}
+
+async function checkWritable(path: string): Promise<void> {
+  try {
+    const isNew = await lstat(path).then(() => false, () => true);
+    // Appending nothing leaves an existing file as it is.
+    await appendFile(path, "");
+    if (isNew) await rm(path);
+  } catch (error) {
+    const [reason] = (error as Error).message.split("\n");
+    throw new DevError(`Cannot write ${path}: ${reason}`);
+  }
+}
