@@ -70,10 +70,9 @@ export class CacheWatch implements CacheObserver {
   #notesOf(cache: ObservedCache): CacheNotes {
     let notes = this.#notes.get(cache);
     if (notes !== undefined) return notes;
-    if (this.#notes.size >= MAX_CACHES) {
-      this.#notes.delete(this.#notes.keys().next().value!);
-    }
     this.#notes.set(cache, notes = new CacheNotes(cache));
+    const [oldest] = this.#notes.keys();
+    if (this.#notes.size > MAX_CACHES) this.#notes.delete(oldest!);
     return notes;
   }
 }

@@ -12,17 +12,21 @@
  * @module
  */
 
+import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { REDACTED } from "../../core/redact/redact_url.ts";
 import { attributeText } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { BoundedMap } from "./bounded_map.ts";
 import { lineOf } from "./texts.ts";
 import type { Unit } from "./units.ts";
 
 /** Look-ups without a hit that are too many. */
 const MIN_LOOKUPS = 5;
 /** Maximum functions, and maximum keys and URLs of each. */
-const MAX = 200;
+const MAX = { maxSize: 400 };
+/** Maximum keys of all functions. */
+const MAX_NAMES = { maxSize: 2_000 };
+/** Maximum keys of a URL. */
+const MAX_KEYS = 200;
 /** The longest pause between look-ups without a known reason. */
 const PAUSE = 1_000;
 
@@ -40,16 +44,16 @@ export interface IdleCache {
 interface CachedFunction {
   hasHit: boolean;
   /** The misses of each key, since the first one. */
-  readonly misses: BoundedMap<string, { count: number; end: number }>;
+  readonly misses: GenerationMap<string, { count: number; end: number }>;
   /** The keys that were computed for the first time, by URL. */
-  readonly keys: BoundedMap<string, Set<string>>;
+  readonly keys: GenerationMap<string, Set<string>>;
 }
 
 /** The look-ups of all cached functions. */
 export class CacheHistory {
-  readonly #functions = new BoundedMap<string, CachedFunction>(MAX);
+  readonly #functions = new GenerationMap<string, CachedFunction>(MAX);
   /** The name of the function of each key. To read a line takes long. */
-  readonly #names = new BoundedMap<string, string>(5 * MAX);
+  readonly #names = new GenerationMap<string, string>(MAX_NAMES);
 
   /** Adds the look-ups of a unit. */
   add(unit: Unit): void {
@@ -59,9 +63,12 @@ export class CacheHistory {
       const name = this.#nameOf(span, key);
       let known = this.#functions.get(name);
       if (known === undefined) {
-        const misses: CachedFunction["misses"] = new BoundedMap(MAX);
-        const keys: CachedFunction["keys"] = new BoundedMap(MAX);
-        this.#functions.set(name, known = { hasHit: false, misses, keys });
+        known = {
+          hasHit: false,
+          misses: new GenerationMap(MAX),
+          keys: new GenerationMap(MAX),
+        };
+        this.#functions.set(name, known);
       }
       if (attributeText(span, "app.cache.result") !== "miss") {
         known.hasHit = true;
@@ -126,7 +133,7 @@ function addMiss(
   if (last !== undefined || url === undefined) return;
   if (!MOMENT.test(key) && !isAnonymous(unit)) return;
   const keys = known.keys.get(url) ?? new Set();
-  if (keys.size < MAX) keys.add(key);
+  if (keys.size < MAX_KEYS) keys.add(key);
   known.keys.set(url, keys);
 }
 

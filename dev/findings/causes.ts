@@ -4,17 +4,17 @@
  * @module
  */
 
+import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { TraceData } from "../../trace/types.ts";
-import { BoundedMap } from "./bounded_map.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Evidence } from "./rule.ts";
 
 /** Maximum causes. */
 const MAX_CAUSES = 200;
 /** Maximum traces whose findings are known. */
-const MAX_TRACES = 1_000;
+const MAX_TRACES = 2_000;
 /** Maximum spans of a finding. */
 const MAX_SPANS = 50;
 /** Requests of a route without a cause after which it is gone. */
@@ -29,14 +29,16 @@ interface Cause {
 
 /** The causes of one tracer. */
 export class Causes {
-  readonly #causes = new BoundedMap<string, Cause>(MAX_CAUSES);
+  readonly #causes = new Map<string, Cause>();
   /** The findings of each trace, by cause. */
-  readonly #byTrace = new BoundedMap<string, Map<string, Finding>>(MAX_TRACES);
+  readonly #byTrace = new GenerationMap<string, Map<string, Finding>>({
+    maxSize: MAX_TRACES,
+  });
   readonly #listeners = new Set<(finding: Finding) => void>();
 
   /** Returns the last finding of each cause, the newest first. */
   list(): Finding[] {
-    return Array.from(this.#causes.entries(), ([, { finding }]) => finding)
+    return Array.from(this.#causes.values(), ({ finding }) => finding)
       .sort((a, b) => b.time - a.time);
   }
 
@@ -74,7 +76,7 @@ export class Causes {
       present.add(key);
       this.#put(key, findingOf(trace, item));
     }
-    for (const [key, cause] of this.#causes.entries()) {
+    for (const [key, cause] of this.#causes) {
       if (present.has(key) || !routes.has(cause.finding.route ?? "")) continue;
       cause.absent++;
     }
@@ -95,6 +97,8 @@ export class Causes {
     const counted = { ...finding, count };
     this.#byTrace.set(finding.traceId, ofTrace.set(key, counted));
     this.#causes.set(key, { finding: counted, absent: 0 });
+    const [oldest] = this.#causes.keys();
+    if (this.#causes.size > MAX_CAUSES) this.#causes.delete(oldest!);
     if (cause === undefined || cause.absent >= GONE_AFTER) this.#emit(counted);
   }
 

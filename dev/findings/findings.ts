@@ -10,9 +10,9 @@
  */
 
 import { printableError } from "../../core/redact/printable.ts";
-import { runOutside } from "../../core/request_scope.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
+import { Delay } from "../delay.ts";
 import { Causes } from "./causes.ts";
 import { evidenceIn } from "./rules.ts";
 import { History } from "./history.ts";
@@ -57,7 +57,7 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
   const causes = new Causes();
   const history = new History();
   const waiting = new Set<string>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = new Delay(lookSafely);
 
   const unsubscribe = tracer.subscribe((event) => {
     if (event.type === "trace:end") wait(event.trace.id);
@@ -66,23 +66,17 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
 
   function wait(id: string): void {
     if (waiting.size < MAX_WAITING) waiting.add(id);
-    schedule(delay);
-  }
-
-  function schedule(pause: number): void {
-    // Timers would keep the scope of the request.
-    timer ??= runOutside(() => setTimeout(lookSafely, pause));
+    next.start(delay);
   }
 
   function lookSafely(): void {
-    timer = undefined;
     try {
       look();
     } catch (error) {
       // Otherwise it would end the process of the app.
       console.error("Cannot look for causes:", printableError(error));
     }
-    if (waiting.size > 0) schedule(PAUSE);
+    if (waiting.size > 0) next.start(PAUSE);
   }
 
   function look(): void {
@@ -117,13 +111,13 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
     add: (finding) => causes.put(finding),
     lookNow() {
       while (waiting.size > 0) {
-        clearTimeout(timer);
+        next.cancel();
         lookSafely();
       }
     },
     close() {
       unsubscribe();
-      clearTimeout(timer);
+      next.cancel();
     },
   };
 }

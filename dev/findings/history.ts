@@ -5,17 +5,18 @@
  * @module
  */
 
+import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { attributeText, statementOf } from "../../trace/export/attributes.ts";
 import { percentile } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { BoundedMap } from "./bounded_map.ts";
 import { CacheHistory, type IdleCache } from "./cache_history.ts";
 import { RouteTimes, type Slowdown } from "./route_times.ts";
 import type { Unit } from "./units.ts";
 
-/** Maximum requests, statements and routes to remember. */
-const MAX = 1_000;
+/** Maximum requests to remember, and maximum statements and routes. */
+const MAX_KNOWN = { maxSize: 10_000 };
+const MAX = { maxSize: 2_000 };
 /** Durations of a statement to remember. */
 const MAX_TIMES = 20;
 /** Other requests at the same time that make a request slow by themselves. */
@@ -30,10 +31,10 @@ const MAX_CONNECT = 1_000;
 /** The history of requests and jobs. */
 export class History {
   /** The root spans of known units. */
-  readonly #known = new BoundedMap<string, true>(5 * MAX);
+  readonly #known = new GenerationMap<string, true>(MAX_KNOWN);
   readonly #recent: SpanData[] = [];
-  readonly #statements = new BoundedMap<string, number[]>(MAX);
-  readonly #routes = new BoundedMap<string, RouteTimes>(MAX);
+  readonly #statements = new GenerationMap<string, number[]>(MAX);
+  readonly #routes = new GenerationMap<string, RouteTimes>(MAX);
   /** The first query of each database, which may include the connection. */
   readonly #firstQueries = new Map<string, string>();
   readonly #caches = new CacheHistory();

@@ -1,4 +1,4 @@
-import { runOutside } from "../../core/request_scope.ts";
+import { Delay } from "../delay.ts";
 import { type Callable, CallStack } from "./call_stack.ts";
 
 /** Stacks that are captured at once, and more of them after each pause. */
@@ -18,7 +18,7 @@ const PAUSE = 50;
 export class WaitingStacks {
   #stacks: CallStack[] = [];
   #allowed = MAX_WAITING;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #delay = new Delay(() => this.#readSome());
 
   /** Captures the running call stack, except under load. */
   capture(caller: Callable): CallStack | undefined {
@@ -26,33 +26,25 @@ export class WaitingStacks {
     this.#allowed--;
     const stack = new CallStack(caller);
     this.#stacks.push(stack);
-    // Timers would keep the scope of the request.
-    this.#timer ??= runOutside(() => this.#schedule());
+    this.#delay.start(PAUSE);
     return stack;
   }
 
   /** Forgets the stacks. */
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#delay.cancel();
     for (const stack of this.#stacks.splice(0)) stack.forget();
   }
 
-  #schedule(): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
-      this.#read();
-      this.#allowed = Math.min(this.#allowed + ADDED, MAX_WAITING);
-      const isDone = this.#stacks.length === 0 && this.#allowed === MAX_WAITING;
-      this.#timer = isDone ? undefined : this.#schedule();
-    }, PAUSE);
-  }
-
-  #read(): void {
+  #readSome(): void {
     const end = performance.now() + SLICE;
     let count = 0;
     while (count < this.#stacks.length && performance.now() < end) {
       this.#stacks[count++]!.line();
     }
     this.#stacks = this.#stacks.slice(count);
+    this.#allowed = Math.min(this.#allowed + ADDED, MAX_WAITING);
+    const isDone = this.#stacks.length === 0 && this.#allowed === MAX_WAITING;
+    if (!isDone) this.#delay.start(PAUSE);
   }
 }

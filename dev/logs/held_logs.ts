@@ -1,4 +1,5 @@
-import { runOutside } from "../../core/request_scope.ts";
+import { GenerationMap } from "../../core/collections/generation_map.ts";
+import { Delay } from "../delay.ts";
 import type { Severity } from "./console_text.ts";
 
 /** A log that waits for the tree of its request. */
@@ -26,6 +27,9 @@ const MAX_WAIT = 1_000;
 /** Maximum characters that wait in one request. */
 const MAX_SIZE = 256 * 1024;
 
+/** Maximum running requests whose logs don't wait. */
+const MAX_RELEASED = 20_000;
+
 /**
  * Logs of running requests, by root span. The tree of a request takes them when
  * it is printed. Logs that waited for a second are printed without it, as are
@@ -36,8 +40,10 @@ export class HeldLogs {
   readonly #now: () => number;
   readonly #held = new Map<string, Held>();
   /** The requests whose logs don't wait. The oldest ones are forgotten. */
-  readonly #released = new Set<string>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #released = new GenerationMap<string, true>({
+    maxSize: MAX_RELEASED,
+  });
+  readonly #delay = new Delay(() => this.#releaseLate());
 
   /**
    * Creates an empty store.
@@ -54,7 +60,7 @@ export class HeldLogs {
 
   /** Holds a log, or returns `false` if it must be printed at once. */
   add(rootSpanId: string, log: HeldLog): boolean {
-    if (this.#released.has(rootSpanId)) return false;
+    if (this.#released.get(rootSpanId)) return false;
     const now = this.#now();
     let held = this.#held.get(rootSpanId);
     const size = (held?.size ?? 0) + log.text.length;
@@ -70,7 +76,7 @@ export class HeldLogs {
     }
     held.logs.push(log);
     held.size = size;
-    this.#wait(MAX_WAIT);
+    this.#delay.start(MAX_WAIT);
     return true;
   }
 
@@ -90,36 +96,24 @@ export class HeldLogs {
   /** Prints the logs of a running request. Its later logs don't wait. */
   release(rootSpanId: string): void {
     this.drop(rootSpanId);
-    const [oldest] = this.#released;
-    if (this.#released.size >= MAX_RELEASED) this.#released.delete(oldest!);
-    this.#released.add(rootSpanId);
+    this.#released.set(rootSpanId, true);
   }
 
   /** Prints all logs. */
   releaseAll(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#delay.cancel();
     for (const rootSpanId of [...this.#held.keys()]) this.release(rootSpanId);
   }
 
-  #wait(ms: number): void {
-    // A timer of a request would keep its scope, and log as part of it.
-    this.#timer ??= runOutside(() => setTimeout(this.#releaseLate, ms));
-  }
-
-  readonly #releaseLate = (): void => {
-    this.#timer = undefined;
+  #releaseLate(): void {
     const now = this.#now();
     for (const [rootSpanId, { since }] of this.#held) {
       const left = since + MAX_WAIT - now;
       if (left > 0) {
         // Requests are in the order of their first log.
-        return this.#wait(Math.ceil(left));
+        return this.#delay.start(Math.ceil(left));
       }
       this.release(rootSpanId);
     }
-  };
+  }
 }
-
-/** Maximum running requests whose logs don't wait. */
-const MAX_RELEASED = 10_000;

@@ -7,13 +7,13 @@
 
 import { errorResponse } from "../../core/error_response.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
-import { runOutside } from "../../core/request_scope.ts";
 import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
 import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
+import { Delay } from "../delay.ts";
 import type { Findings } from "../findings/findings.ts";
 import { stateOf } from "./state.ts";
 
@@ -51,7 +51,7 @@ export function createPanelSocket(
   findings: Pick<Findings, "of" | "subscribe">,
 ): PanelSocket {
   const watchers = new Set<ServerWebSocket<Watcher>>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = new Delay(look);
   let isChanged = false;
   let stop = () => {};
 
@@ -69,16 +69,11 @@ export function createPanelSocket(
 
   function schedule(): void {
     isChanged = true;
-    timer ??= wait(PAUSE);
-  }
-
-  /** Timers would keep the scope of the request. */
-  function wait(delay: number): ReturnType<typeof setTimeout> {
-    return runOutside(() => setTimeout(look, delay));
+    next.start(PAUSE);
   }
 
   function look(): void {
-    timer = isChanged ? wait(SECOND_LOOK) : undefined;
+    if (isChanged) next.start(SECOND_LOOK);
     isChanged = false;
     watchers.forEach(update);
   }
@@ -102,8 +97,7 @@ export function createPanelSocket(
       watchers.delete(ws);
       if (watchers.size > 0) return;
       stop();
-      clearTimeout(timer);
-      timer = undefined;
+      next.cancel();
     },
   });
 

@@ -12,13 +12,13 @@
 
 import { relative, resolve } from "node:path";
 import { printable } from "../../core/redact/printable.ts";
-import { runOutside } from "../../core/request_scope.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { earlierOf } from "../../trace/record/earlier.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
+import { Delay } from "../delay.ts";
 import type { Part } from "../part.ts";
 import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
@@ -164,21 +164,18 @@ function collect(
   ready: Promise<unknown>,
 ) {
   let waiting: TraceData[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const pass = () => {
-    timer = undefined;
+  const delay = new Delay(() => {
     const traces = waiting;
     waiting = [];
     ready.then(() => take(traces));
-  };
+  });
   return {
     add(trace: TraceData): void {
       if (waiting.length >= MAX_WAITING) return;
       waiting.push(trace);
-      // Timers would keep the scope of the request.
-      timer ??= runOutside(() => setTimeout(pass, DELAY));
+      delay.start(DELAY);
     },
-    close: () => clearTimeout(timer),
+    close: () => delay.cancel(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
-import { runOutside } from "../../core/request_scope.ts";
 import { yieldToEventLoop } from "../../core/runtime/pause.ts";
+import { Delay } from "../delay.ts";
 import { MAX_LINE, MAX_SEGMENT, type RunFolder } from "./run_folder.ts";
 
 /** How long lines wait for others, in milliseconds. */
@@ -43,7 +43,7 @@ export function createWriter(
   { folder, start, header, onError }: WriterOptions,
 ): Writer {
   let waiting: (() => unknown)[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const delay = new Delay(flush);
   let writing = Promise.resolve();
   let isWriting = false;
   let isBroken = false;
@@ -52,8 +52,7 @@ export function createWriter(
   header.then((text) => knownHeader = text, () => {});
 
   function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
+    delay.cancel();
     return writing = writing.then(write).catch(stop);
   }
 
@@ -107,7 +106,7 @@ export function createWriter(
       if (waiting.length > MAX_WAITING * 1.25) {
         waiting = waiting.slice(-MAX_WAITING);
       }
-      timer ??= runOutside(() => setTimeout(flush, DELAY));
+      delay.start(DELAY);
     },
     flushNow,
     close: flush,
