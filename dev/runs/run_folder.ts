@@ -130,6 +130,8 @@ export class RunFolder {
     });
     try {
       const { size } = await file.stat();
+      // Also in a folder of which only this file was deleted.
+      if (size === 0) this.#create();
       const added = size === 0 ? `${header}\n${text}` : text;
       await file.appendFile(added);
       return size + byteLength(added);

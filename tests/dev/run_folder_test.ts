@@ -267,7 +267,7 @@ Deno.test("A trace that can't be written is one line, and tracing goes on", asyn
   );
 });
 
-Deno.test("A folder that was deleted is made again", async () => {
+Deno.test("A folder that was deleted is made again, and so is its .gitignore", async () => {
   await using folder = await makeFolder();
   await record(folder, "a");
   await using run = await start(folder);
@@ -276,6 +276,11 @@ Deno.test("A folder that was deleted is made again", async () => {
   await run.close();
   await using next = await start(folder);
   assertEquals(next.list().map(([, name]) => name), ["b"]);
+
+  const ignored = `${folder.path}/.quartet/.gitignore`;
+  await Deno.remove(ignored);
+  await record(folder, "c");
+  assertEquals(await Deno.readTextFile(ignored), "*\n");
 });
 
 /** Records a request with a number of queries. */
