@@ -93,6 +93,10 @@ export class History {
   readonly usualTime = (shape: string): number =>
     percentile((this.#statements.get(shape) ?? []).toSorted(byValue), 50);
 
+  /** Whether a statement ran only once. */
+  readonly ranOnce = (shape: string): boolean =>
+    this.#statements.get(shape)?.length === 1;
+
   /** Whether the duration of a query may be the time to connect. */
   readonly isFirstQuery = (span: SpanData): boolean => {
     const system = systemOf(span);

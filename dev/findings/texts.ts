@@ -37,3 +37,8 @@ export function durationText(milliseconds: number): string {
   if (milliseconds >= 1_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
   return `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
 }
+
+/** Whether a statement reads, as far as its first word says. */
+export function isReading(statement: string): boolean {
+  return /^\s*(?:select|with|values|table)\b/i.test(statement);
+}

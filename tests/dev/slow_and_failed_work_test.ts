@@ -19,6 +19,19 @@ Deno.test("A query that takes most of a slow request is a cause, unless the mach
         record(root, time, "db.query", query("SELECT a FROM b", at(10)));
       });
     }
+    // A write waits for the disk, which was busy once, or every time.
+    for (
+      const [text, times] of [["INSERT x", [170]], ["DELETE y", [
+        150,
+        160,
+      ]]] as const
+    ) {
+      for (const time of times) {
+        request("/write", (root) => {
+          record(root, time, "db.query", query(text, at(12)));
+        });
+      }
+    }
     // The first query also connects.
     request("/first", (root) => {
       const first = { "db.system.name": "postgresql", ...at(11) };
@@ -27,6 +40,7 @@ Deno.test("A query that takes most of a slow request is a cause, unless the mach
   });
   assertEquals(causes, [
     "slow-query: 150 ms: SELECT … FROM sale posts.ts:8",
+    "slow-query: 160 ms: DELETE y posts.ts:12",
   ]);
 });
 

@@ -16,11 +16,8 @@ import type { SpanData } from "../../../trace/types.ts";
 import { isExpectedMiss } from "../cache_history.ts";
 import { largestBurst, sequenceOf } from "../bursts.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { lineOf, messageText, shortStatement } from "../texts.ts";
+import { isReading, lineOf, messageText, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
-
-/** Statements that read. A loop that writes rows is common, and rarely wrong. */
-const READS = /^\s*(?:select|with|values|table)\b/i;
 
 /** A query with so many rows reads a large table page by page. */
 const PAGE_ROWS = 100;
@@ -53,7 +50,8 @@ function isRepeatable(span: SpanData, parent: SpanData | undefined): boolean {
   const statement = statementOf(span) ?? "";
   // Other libraries record a statement of an ORM, and below it the driver's.
   const isSame = parent !== undefined && statementOf(parent) === statement;
-  return READS.test(statement) && Number(rows) < PAGE_ROWS && !isSame;
+  // A loop that writes rows is common, and rarely wrong.
+  return isReading(statement) && Number(rows) < PAGE_ROWS && !isSame;
 }
 
 /** Finds cache keys that are computed again and again in one request. */

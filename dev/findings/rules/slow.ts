@@ -12,7 +12,12 @@ import {
 import { statementShape } from "../../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { durationText, messageText, shortStatement } from "../texts.ts";
+import {
+  durationText,
+  isReading,
+  messageText,
+  shortStatement,
+} from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** The least duration of a slow query, in milliseconds. */
@@ -24,17 +29,20 @@ const LARGE_RESULT = 1_000;
 /** Finds statements that take at least half of a slow request. */
 export const slowQuery: Rule = (
   unit,
-  { isCrowded, usualTime, isFirstQuery },
+  { isCrowded, usualTime, ranOnce, isFirstQuery },
 ) => {
   const { root, route, status, spans } = unit;
   if (status === undefined) return [];
   const slow = spans.filter((span) => {
     const { duration } = span;
     const statement = statementOf(span);
-    return statement !== undefined && duration >= SLOW_QUERY &&
-      duration >= root.duration / 2 && !isFirstQuery(span) &&
+    if (statement === undefined || duration < SLOW_QUERY) return false;
+    const shape = statementShape(statement);
+    return duration >= root.duration / 2 && !isFirstQuery(span) &&
       // Otherwise the machine was busy, and the statement isn't the cause.
-      usualTime(statementShape(statement)) >= SLOW_QUERY / 2;
+      usualTime(shape) >= SLOW_QUERY / 2 &&
+      // A write waits for the disk, which may be slow once.
+      (isReading(statement) || !ranOnce(shape));
   });
   if (slow.length === 0 || isCrowded(unit)) return [];
   return slow.map((span): Evidence => {
