@@ -1,4 +1,4 @@
-import { exceptionOf } from "../../trace/export/attributes.ts";
+import { exceptionOf, isQuery } from "../../trace/export/attributes.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import { type Unit, unitsOf } from "../findings/units.ts";
 
@@ -39,5 +39,5 @@ export function failureOf(
 
 /** Returns the number of queries of a request. */
 export function queriesOf({ spans }: RequestRecord): number {
-  return spans.filter(({ layer }) => layer === "database").length;
+  return spans.filter(isQuery).length;
 }

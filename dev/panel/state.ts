@@ -6,8 +6,8 @@
 
 import {
   attributeText,
+  isQuery,
   methodOf,
-  statementOf,
 } from "../../trace/export/attributes.ts";
 import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
@@ -29,7 +29,7 @@ export interface PanelState {
   readonly duration: number;
   /** The number of requests that servers received. */
   readonly requests: number;
-  /** The number of statements. */
+  /** The number of queries. */
   readonly queries: number;
   /** The number of cache look-ups that found a value. */
   readonly cacheHits: number;
@@ -85,7 +85,7 @@ export function stateOf(
     ...(page !== undefined && { traceId: page.id }),
     duration: page?.duration ?? 0,
     requests: count(isReceived),
-    queries: count((span) => statementOf(span) !== undefined),
+    queries: count(isQuery),
     cacheHits: lookups.filter((result) => result !== "miss").length,
     cacheLookups: lookups.length,
     errors: count((span) => span.status !== "ok" && !isOpenSpan(span)),

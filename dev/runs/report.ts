@@ -1,11 +1,10 @@
 import { printable } from "../../core/redact/printable.ts";
-import { statementOf } from "../../trace/export/attributes.ts";
+import { isQuery, statementOf } from "../../trace/export/attributes.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Comparison } from "./run_history.ts";
-import { queriesIn } from "./samples.ts";
 
 /** Returns the difference with its cause: `… since you saved posts.ts`. */
 export function comparisonText(comparison: Comparison): string {
@@ -75,7 +74,7 @@ function evidenceIn(
 
 function byStatement(trace: TraceData | undefined): Map<string, SpanData[]> {
   return Map.groupBy(
-    queriesIn(trace?.spans.values() ?? []),
+    [...trace?.spans.values() ?? []].filter(isQuery),
     (span) => statementShape(statementOf(span) ?? span.name),
   );
 }

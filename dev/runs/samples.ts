@@ -1,4 +1,4 @@
-import { attributeText } from "../../trace/export/attributes.ts";
+import { attributeText, isQuery } from "../../trace/export/attributes.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SpanData, TraceData } from "../../trace/types.ts";
 
@@ -92,7 +92,7 @@ export class RunSamples {
     const query = attributeText(root, "url.query") ?? "";
     const sample = {
       like: `${pathname}?${query} ${signInOf(all)}`,
-      queries: queriesIn(all).length,
+      queries: all.filter(isQuery).length,
       misses: all.filter(isMiss).length,
       duration: trace.duration,
       isFirst,
@@ -123,11 +123,6 @@ export class RunSamples {
     this.#routes.set(`${status} ${route}`, added);
     return added;
   }
-}
-
-/** Returns the spans of queries. */
-export function queriesIn(spans: Iterable<SpanData>): SpanData[] {
-  return [...spans].filter(({ layer }) => layer === "database");
 }
 
 function isMiss(span: SpanData): boolean {

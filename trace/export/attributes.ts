@@ -57,6 +57,16 @@ export function statementOf(span: SpanData): string | undefined {
   return attributeText(span, ...STATEMENT_ATTRIBUTES);
 }
 
+/**
+ * Whether a span is a query. A transaction isn't: its statements have spans of
+ * their own.
+ */
+export function isQuery(span: SpanData): boolean {
+  return span.layer === "database" &&
+    (statementOf(span) !== undefined || span.children.length === 0) &&
+    span.name !== "db.transaction";
+}
+
 /** The last `exception` event of a span. */
 export function exceptionOf(
   { events }: Pick<SpanData, "events">,

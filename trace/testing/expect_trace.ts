@@ -1,6 +1,6 @@
 import { checkOptions, checkValue, closest } from "../../core/check/options.ts";
 import { type Rule, rule } from "../../core/check/rules.ts";
-import { attributeText, statementOf } from "../export/attributes.ts";
+import { attributeText, isQuery, statementOf } from "../export/attributes.ts";
 import { statementShape } from "../export/statement_shape.ts";
 import type { SerializedTrace, SpanData, TraceData } from "../types.ts";
 import {
@@ -218,16 +218,6 @@ export class TraceExpectation {
       : `; the closest name is ${JSON.stringify(meant)}`;
     fail(`${problem}${hint}`, names, check);
   }
-}
-
-/**
- * Whether a span is a query. A transaction isn't: its statements have spans of
- * their own.
- */
-function isQuery(span: SpanData): boolean {
-  return span.layer === "database" &&
-    (statementOf(span) !== undefined || span.children.length === 0) &&
-    span.name !== "db.transaction";
 }
 
 function textsOf(items: readonly { readonly text: string }[]): string[] {
