@@ -3,6 +3,7 @@ import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { Tracer } from "../trace/types.ts";
 import { DevError } from "./dev_error.ts";
 import type { Part } from "./part.ts";
+import { countText } from "./texts.ts";
 
 /**
  * Writes the traces of this run to a file when it is closed.
@@ -17,9 +18,7 @@ export async function startExport(tracer: Tracer, path: string): Promise<Part> {
       const present = tracer.getTraces()
         .filter(({ metadata }) => metadata.run === undefined);
       await writeFile(path, await exportTracesHTML(present));
-      const { length } = present;
-      const traces = length === 1 ? "1 trace" : `${length} traces`;
-      console.log(`Wrote ${traces} to ${path}`);
+      console.log(`Wrote ${countText(present.length, "trace")} to ${path}`);
     },
   };
 }

@@ -13,10 +13,11 @@ import type {
 } from "../../data/cache_observer.ts";
 import type { Call, InFlight, Result } from "../../data/in_flight.ts";
 import type { Invalidation } from "../../data/invalidation_log.ts";
+import { ageText, countText } from "../texts.ts";
 import { CacheNotes, type KeyNote } from "./cache_notes.ts";
 import { type Origin, originOf } from "./origin.ts";
 import { type Reason, requestName, whyMissing } from "./reasons.ts";
-import { duration, shownKey, shownName, shownTags } from "./shown.ts";
+import { shownKey, shownName, shownTags } from "./shown.ts";
 
 /** Maximum caches to remember, for programs that create one per request. */
 const MAX_CACHES = 20;
@@ -59,7 +60,7 @@ export class CacheWatch implements CacheObserver {
       ...keys.map((key) => `key ${shownKey(key)}`),
     ];
     const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-    const count = entries === 1 ? "1 known entry" : `${entries} known entries`;
+    const count = countText(entries, "known entry", "known entries");
     span?.setAttribute(
       "app.reason",
       `${names.slice(0, 5).join(", ")}${more}: ${count}`,
@@ -143,7 +144,7 @@ class ObservedLookUp implements LookUp {
       this.#setTags(record.tags);
     }
     if (result === "stale") {
-      const ago = duration(now() - (record?.freshUntil ?? NaN));
+      const ago = ageText(now() - (record?.freshUntil ?? NaN));
       return { text: `: it expired ${ago} ago, and ${why ?? REFRESHED}` };
     }
     if (this.#missing === undefined) return { text: `: ${this.#never()}` };

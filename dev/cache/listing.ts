@@ -10,8 +10,9 @@ import type {
   ListedTag,
 } from "../../trace/export/cache_listing.ts";
 import { parseLink } from "../../trace/export/links.ts";
+import { ageText } from "../texts.ts";
 import type { CacheNotes, KeyNote } from "./cache_notes.ts";
-import { duration, shownName } from "./shown.ts";
+import { shownName } from "./shown.ts";
 
 /** Maximum keys in a list, the ones that are asked for most. */
 const MAX_KEYS = 500;
@@ -73,7 +74,7 @@ function stateOf({ cache }: CacheNotes, { key, record, obstacle }: KeyNote) {
   const isGone = store.evictions > record.evictions &&
     store.peek(key) === undefined;
   if (isGone) return "evicted";
-  return left === Infinity ? "fresh" : `fresh for ${duration(left)}`;
+  return left === Infinity ? "fresh" : `fresh for ${ageText(left)}`;
 }
 
 function tagsOf(notes: CacheNotes): ListedTag[] {
@@ -90,7 +91,7 @@ function tagsOf(notes: CacheNotes): ListedTag[] {
       tag: shownName(tag),
       keys,
       ...(found === undefined ? {} : {
-        invalidated: `${duration(notes.cache.now() - found.time)} ago` +
+        invalidated: `${ageText(notes.cache.now() - found.time)} ago` +
           (found.origin === undefined ? "" : ` by ${found.origin.name}`),
       }),
       ...(cause === undefined ? {} : { cause }),

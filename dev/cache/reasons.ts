@@ -8,6 +8,7 @@ import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { isValidForPath } from "../../data/invalidation_log.ts";
 import { pathOfScope, prefixesOf } from "../../data/paths.ts";
+import { ageText } from "../texts.ts";
 import {
   type CacheNotes,
   EVERYTHING,
@@ -15,7 +16,7 @@ import {
   type KeyNote,
 } from "./cache_notes.ts";
 import { isSameRequest, type Origin } from "./origin.ts";
-import { duration, shownKey, shownName } from "./shown.ts";
+import { shownKey, shownName } from "./shown.ts";
 
 /** A reason, and the span that caused it, if it is known. */
 export interface Reason {
@@ -43,7 +44,7 @@ export function whyMissing(
     return whyInvalid(notes, record, pathOfScope(scope), span);
   }
   const age = now() - record.freshUntil;
-  if (age >= 0) return { text: `it expired ${duration(age)} ago` };
+  if (age >= 0) return { text: `it expired ${ageText(age)} ago` };
   const isEvicted = !store.isShared && store.evictions > record.evictions;
   return { text: isEvicted ? "it was evicted to make room" : ABSENT };
 }
@@ -65,7 +66,7 @@ function whyInvalid(
   for (const [name, text] of scopesOf(record, path)) {
     const found = invalidations.peek(name);
     if (found === undefined || found.number <= record.began) continue;
-    const ago = duration(cache.now() - found.time);
+    const ago = ageText(cache.now() - found.time);
     return {
       text: `${text} was invalidated ${ago} ago${by(found, span)}`,
       origin: found.origin,

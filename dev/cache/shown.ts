@@ -1,5 +1,5 @@
 /**
- * Texts of keys, tags and times for people, without secrets.
+ * Texts of keys and tags for people, without secrets.
  *
  * @module
  */
@@ -51,12 +51,4 @@ export function shownKey(key: string): string {
     /^accept(?:-\w+)?$/.test(name) ? `${name}: ${value ?? "none"}` : name
   );
   return shownName([`GET ${pathname}${search}`, ...headers].join(", "));
-}
-
-/** Formats a duration: `40 ms`, `2 s`, `3 min`, `2 h`. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
 }

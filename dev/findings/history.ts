@@ -7,7 +7,7 @@
 
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { attributeText, statementOf } from "../../trace/export/attributes.ts";
-import { percentile } from "../../trace/export/percentile.ts";
+import { percentileOf } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { CacheHistory, type IdleCache } from "./cache_history.ts";
@@ -91,7 +91,7 @@ export class History {
 
   /** Returns the median duration of a statement, in milliseconds. */
   readonly usualTime = (shape: string): number =>
-    percentile((this.#statements.get(shape) ?? []).toSorted(byValue), 50);
+    percentileOf(this.#statements.get(shape) ?? [], 50);
 
   /** Whether a statement ran only once. */
   readonly ranOnce = (shape: string): boolean =>
@@ -115,8 +115,4 @@ export class History {
 
 function systemOf(span: SpanData): string {
   return attributeText(span, "db.system.name", "db.system") ?? "";
-}
-
-function byValue(a: number, b: number): number {
-  return a - b;
 }

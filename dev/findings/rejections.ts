@@ -13,7 +13,7 @@ import { routeKeyOf } from "../../trace/export/route_key.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
 import { describeError } from "../../trace/record/describe_error.ts";
 import type { Tracer } from "../../trace/types.ts";
-import { lineOf } from "../locations/call_stack.ts";
+import { userLine } from "../locations/call_stack.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Findings } from "./findings.ts";
 import { messageText } from "./texts.ts";
@@ -55,7 +55,7 @@ export function findRejections(
 
   function report(reason: unknown): void {
     const { type, message, stack = "" } = describeError(reason);
-    const location = shortLocation({ attributes: lineOf(stack) ?? {} });
+    const location = shortLocation({ attributes: userLine(stack) ?? {} });
     const active = getActiveSpan();
     const root = active?.root ?? request();
     const { traceId = "", id } = root ?? {};

@@ -6,6 +6,7 @@
 
 import { printable } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
+import { codeLineOf } from "../../trace/export/code_line.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { truncate } from "../../trace/report/terminal.ts";
 
@@ -25,17 +26,9 @@ export function shortStatement(shape: string): string {
   return shape.trim().replace(COLUMNS, "$1 … $2");
 }
 
-/** Returns the file and line of a span, to compare it. Empty if unknown. */
-export function lineOf({ attributes }: Pick<SpanData, "attributes">): string {
-  const { "code.file.path": path = "", "code.line.number": line = "" } =
-    attributes;
-  return path === "" ? "" : `${path}:${line}`;
-}
-
-/** Returns a duration, such as `0.4 ms`, `120 ms` or `1.2 s`. */
-export function durationText(milliseconds: number): string {
-  if (milliseconds >= 1_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
-  return `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
+/** Returns the absolute path and line of a span. Empty if unknown. */
+export function lineOf(span: Pick<SpanData, "attributes">): string {
+  return codeLineOf(span, "") ?? "";
 }
 
 /** Whether a statement reads, as far as its first word says. */

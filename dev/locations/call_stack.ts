@@ -66,7 +66,7 @@ export class CallStack {
     try {
       return this.#line = isDeno
         ? readFrames(captured)
-        : lineOf(String(captured.stack));
+        : userLine(String(captured.stack));
     } catch {
       // The app's `Error.prepareStackTrace` threw.
       return undefined;
@@ -91,7 +91,7 @@ function readFrames(
   } finally {
     if (isSet) Error.prepareStackTrace = before;
   }
-  if (!Array.isArray(sites)) return lineOf(String(sites));
+  if (!Array.isArray(sites)) return userLine(String(sites));
   for (const site of sites as CallSite[]) {
     const script = site.getScriptNameOrSourceURL();
     const file = script ? userFile(script) : undefined;
@@ -110,7 +110,7 @@ function keepFrames(_: unknown, frames: unknown): unknown {
 }
 
 /** Returns the first line of user code in a stack's text. */
-export function lineOf(stack: string): CodeLine | undefined {
+export function userLine(stack: string): CodeLine | undefined {
   for (const text of stack.split("\n")) {
     const frame = parseFrame(text);
     const file = frame && userFile(frame.script);

@@ -9,7 +9,7 @@ import { hostOf, type SpanLocator } from "../../trace/record/locator.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
 import type { Part } from "../part.ts";
-import { CallStack, lineOf } from "./call_stack.ts";
+import { CallStack, userLine } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";
 import { WaitingStacks } from "./waiting_stacks.ts";
 
@@ -26,7 +26,7 @@ const locator: SpanLocator = {
       : waiting.capture(caller);
   },
   locate: (captured) => (captured as CallStack).line(),
-  locateError: lineOf,
+  locateError: userLine,
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Finding } from "../../trace/finding.ts";
-import { durationText } from "../findings/texts.ts";
+import { countText, durationText } from "../texts.ts";
 import type { Comparison } from "../runs/run_history.ts";
-import { agoText, answerOf, countText, listOf, oneLine } from "./texts.ts";
+import { agoText, answerOf, listOf, oneLine } from "./texts.ts";
 import { findTrace } from "./trace_tools.ts";
 import { type RunTool, ToolError } from "./tool.ts";
 

@@ -1,8 +1,8 @@
 import { statementOf } from "../../trace/export/attributes.ts";
-import { percentile } from "../../trace/export/percentile.ts";
+import { percentileOf } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { durationText } from "../findings/texts.ts";
+import { countText, durationText } from "../texts.ts";
 import {
   failureOf,
   isFailed,
@@ -15,7 +15,6 @@ import {
   agoText,
   answerOf,
   atLine,
-  countText,
   errorText,
   listOf,
   oneLine,
@@ -154,11 +153,6 @@ function routeText({ route, requests, median }: RouteGroup): string {
 
 function durationOf({ root }: RequestRecord): number {
   return root.duration;
-}
-
-/** Returns a percentile of durations or counts in any order. */
-function percentileOf(values: readonly number[], percent: number): number {
-  return percentile(values.toSorted((a, b) => a - b), percent);
 }
 
 /** Returns the steps of a request that took the most time in total. */

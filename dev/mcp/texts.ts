@@ -10,6 +10,7 @@ import { exceptionOf } from "../../trace/export/attributes.ts";
 import { truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
+import { ageText } from "../texts.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 12_000;
@@ -52,21 +53,7 @@ export function listOf<T>(
 
 /** Returns how long ago a time was, such as `12 s ago`. */
 export function agoText(time: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - time) / 1_000));
-  if (seconds < 120) return `${seconds} s ago`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120
-    ? `${minutes} min ago`
-    : `${Math.round(minutes / 60)} h ago`;
-}
-
-/** Returns `1 query`, or `2 queries`. */
-export function countText(
-  count: number,
-  one: string,
-  many = `${one}s`,
-): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${ageText(Date.now() - time)} ago`;
 }
 
 /** Returns the text of a span's error, or an empty text. */

@@ -20,8 +20,8 @@ import {
 import { isOpenSpan, metadataOf } from "../../trace/export/semantics.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData, SpanEvent, TraceData } from "../../trace/types.ts";
-import { durationText } from "../findings/texts.ts";
-import { atLine, countText, errorText, oneLine } from "./texts.ts";
+import { countText, durationText } from "../texts.ts";
+import { atLine, errorText, oneLine } from "./texts.ts";
 
 /** Characters of a statement or another detail. */
 const MAX_DETAIL = 160;
@@ -50,7 +50,7 @@ export function traceLines(
     if (lines.length >= maxLines) hidden += spans.length;
     else {
       const indent = "  ".repeat(Math.min(depth, 20));
-      const texts = [lineOf(spans), ...spans.flatMap(notesOf)];
+      const texts = [rowText(spans), ...spans.flatMap(notesOf)];
       const [first, ...notes] = texts as [string, ...string[]];
       lines.push(indent + first, ...notes.map((text) => `${indent}  ${text}`));
     }
@@ -67,7 +67,7 @@ export function traceLines(
   ];
 }
 
-function lineOf(spans: readonly SpanData[]): string {
+function rowText(spans: readonly SpanData[]): string {
   const [span] = spans as [SpanData];
   const { statusCode } = metadataOf(span);
   const duration = spans.reduce((sum, { duration }) => sum + duration, 0);

@@ -1,14 +1,7 @@
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
-import { durationText } from "../findings/texts.ts";
-import {
-  agoText,
-  answerOf,
-  atLine,
-  countText,
-  listOf,
-  oneLine,
-} from "./texts.ts";
+import { countText, durationText } from "../texts.ts";
+import { agoText, answerOf, atLine, listOf, oneLine } from "./texts.ts";
 import { logLine, traceLines } from "./trace_text.ts";
 import { type RunTool, ToolError } from "./tool.ts";
 

@@ -159,14 +159,10 @@ function figures(samples: readonly Sample[]): RouteFigures {
   };
 }
 
+/** Returns the upper median: a request that a cache answered isn't typical. */
 function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
-/** Returns a quantile that is one of the values. */
-function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(share * sorted.length)]!;
+  return sorted[Math.floor(sorted.length / 2)]!;
 }
 
 /** Returns the difference in words: `12 → 72 queries, 8 → 41 ms`. */

@@ -5,13 +5,13 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { CallStack, lineOf } from "../../dev/locations/call_stack.ts";
+import { CallStack, userLine } from "../../dev/locations/call_stack.ts";
 import { ROOT } from "../helpers.ts";
 
 /** Returns the place that is found below a message. */
 function placeIn(...frames: string[]): string | undefined {
   const text = ["Error: no", ...frames.map((frame) => `    at ${frame}`)];
-  const line = lineOf(text.join("\n"));
+  const line = userLine(text.join("\n"));
   return line && `${line["code.file.path"]}:${line["code.line.number"]}`;
 }
 
@@ -109,11 +109,11 @@ Deno.test("A stack of any length and form is read in linear time", () => {
     const part of ["(", ":", " at ", "    at ", "file:///", "async ", "\n"]
   ) {
     const text = `    at ${part.repeat(200_000)}:1:2`;
-    assert(lineOf(text) === undefined, part);
+    assert(userLine(text) === undefined, part);
   }
   for (
     const text of ["", "Error: no", "\0", "    at ", "    at ()", "at x:1:2"]
   ) {
-    assertEquals(lineOf(text), undefined, text);
+    assertEquals(userLine(text), undefined, text);
   }
 });

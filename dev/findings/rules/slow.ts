@@ -12,12 +12,8 @@ import {
 import { statementShape } from "../../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import {
-  durationText,
-  isReading,
-  messageText,
-  shortStatement,
-} from "../texts.ts";
+import { durationText } from "../../texts.ts";
+import { isReading, messageText, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** The least duration of a slow query, in milliseconds. */
