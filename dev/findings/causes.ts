@@ -119,7 +119,7 @@ function keyOf(rule: string, route: string, shape: string): string {
 
 function findingOf({ id }: TraceData, evidence: Evidence): Finding {
   const { rule, message, route, spans } = evidence;
-  const location = evidence.location ?? shortLocation(spans[0]!);
+  const location = shortLocation(spans[0]!);
   return {
     rule,
     message,

@@ -27,13 +27,11 @@ interface SpanIds {
 /**
  * Adds a finding for each unhandled rejection.
  *
- * @param now Returns the time, in epoch milliseconds.
  * @returns A function that ends it.
  */
 export function findRejections(
   tracer: Tracer,
   findings: Pick<Findings, "add">,
-  now: () => number = Date.now,
 ): () => void {
   /** The requests by their context. Their code may fail after they have ended. */
   const requests = new WeakMap<object, SpanIds>();
@@ -68,7 +66,7 @@ export function findRejections(
       ...(route !== undefined && { route: printable(route) }),
       traceId,
       spanIds: [active?.id ?? id].filter((id) => id !== undefined),
-      time: now(),
+      time: Date.now(),
       count: 1,
     });
   }

@@ -17,8 +17,6 @@ export interface Evidence {
   readonly shape: string;
   /** The cause in one line. */
   readonly message: string;
-  /** The line of the user's code, if it isn't the first span's. */
-  readonly location?: string | undefined;
   /** The method and route, or the name of a job. */
   readonly route: string;
   /** The spans that show it. The first one leads to the cause. */

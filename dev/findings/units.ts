@@ -98,8 +98,8 @@ function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
 }
 
 /** Whether a span is a request that a server received. */
-function isReceivedRequest(span: SpanData): boolean {
-  return span.layer === "request" && routeKeyOf(span) !== undefined &&
+export function isReceivedRequest(span: SpanData): boolean {
+  return routeKeyOf(span) !== undefined && !isClientSpan(span) &&
     (attributeText(span, "url.full") === undefined ||
       attributeText(span, "url.path") !== undefined);
 }

@@ -110,12 +110,9 @@ function launch(
     });
     child.on("exit", (code) => {
       clearTimeout(timer);
-      if (code === 0) resolve();
-      else {reject(
-          new EditorError(
-            `Cannot open the file with ${program}: it exited with ${code}`,
-          ),
-        );}
+      if (code === 0) return resolve();
+      const message = `Cannot open the file with ${program}`;
+      reject(new EditorError(`${message}: it exited with ${code}`));
     });
   });
 }

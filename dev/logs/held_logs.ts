@@ -37,7 +37,6 @@ const MAX_RELEASED = 20_000;
  */
 export class HeldLogs {
   readonly #print: (log: HeldLog) => void;
-  readonly #now: () => number;
   readonly #held = new Map<string, Held>();
   /** The requests whose logs don't wait. The oldest ones are forgotten. */
   readonly #released = new GenerationMap<string, true>({
@@ -50,18 +49,14 @@ export class HeldLogs {
    *
    * @param print Prints a log that no tree shows.
    */
-  constructor(
-    print: (log: HeldLog) => void,
-    now: () => number = () => performance.now(),
-  ) {
+  constructor(print: (log: HeldLog) => void) {
     this.#print = print;
-    this.#now = now;
   }
 
   /** Holds a log, or returns `false` if it must be printed at once. */
   add(rootSpanId: string, log: HeldLog): boolean {
     if (this.#released.get(rootSpanId)) return false;
-    const now = this.#now();
+    const now = performance.now();
     let held = this.#held.get(rootSpanId);
     const size = (held?.size ?? 0) + log.text.length;
     // A timer doesn't run while a loop of the app logs.
@@ -106,7 +101,7 @@ export class HeldLogs {
   }
 
   #releaseLate(): void {
-    const now = this.#now();
+    const now = performance.now();
     for (const [rootSpanId, { since }] of this.#held) {
       const left = since + MAX_WAIT - now;
       if (left > 0) {

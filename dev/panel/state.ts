@@ -4,15 +4,12 @@
  * @module
  */
 
-import {
-  attributeText,
-  isQuery,
-  methodOf,
-} from "../../trace/export/attributes.ts";
-import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
+import { attributeText, isQuery } from "../../trace/export/attributes.ts";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
-import type { Findings } from "../findings/findings.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import type { Findings } from "../findings/findings.ts";
+import { isReceivedRequest } from "../findings/units.ts";
 
 /** A finding, as the panel shows it. */
 export interface PanelFinding
@@ -61,9 +58,8 @@ export function stateOf(
     const trace = tracer.getTrace(id);
     if (trace !== undefined) traces.set(trace.id, trace);
   }
-  const spans = [...traces.values()].flatMap((
-    { spans },
-  ) => [...spans.values()]);
+  const spans = Array.from(traces.values(), ({ spans }) => [...spans.values()])
+    .flat();
   const count = (test: (span: SpanData) => boolean) =>
     spans.filter(test).length;
   const lookups = spans.map((span) => attributeText(span, "app.cache.result"))
@@ -84,17 +80,11 @@ export function stateOf(
   return {
     ...(page !== undefined && { traceId: page.id }),
     duration: page?.duration ?? 0,
-    requests: count(isReceived),
+    requests: count(isReceivedRequest),
     queries: count(isQuery),
     cacheHits: lookups.filter((result) => result !== "miss").length,
     cacheLookups: lookups.length,
     errors: count((span) => span.status !== "ok" && !isOpenSpan(span)),
     findings: [...found.values()].slice(0, MAX_FINDINGS),
   };
-}
-
-/** Whether a server received this request. */
-function isReceived(span: SpanData): boolean {
-  return span.layer === "request" && methodOf(span) !== undefined &&
-    !isClientSpan(span) && !Object.hasOwn(span.attributes, "url.full");
 }
