@@ -6,15 +6,12 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { type Found, readFound } from "../model/found.ts";
+import { follow } from "./follow.ts";
 import { addedPaths, askServer } from "./live.ts";
 import { wantedTrace } from "./opened.ts";
-import { entries, held } from "./traces.ts";
 import { hashOfSpan } from "./url_keys.ts";
 
 const PATH = "/findings";
-
-/** The time that the server needs to look at a trace, in milliseconds. */
-const REST = 600;
 
 /** Whether the server looks for causes. */
 export const isLooking = computed(() => addedPaths.value.includes(PATH));
@@ -25,25 +22,9 @@ export const found = signal<readonly Found[]>([]);
 /** The findings of the open trace. */
 export const foundInTrace = signal<readonly Found[]>([]);
 
-let timer: ReturnType<typeof setTimeout> | undefined;
-let isStale = false;
-
-effect(() => {
-  entries.value;
-  held.value;
-  if (isLooking.value) update();
+follow(PATH, (answer) => {
+  found.value = readFound(answer);
 });
-
-/** Requests the findings soon, and again if traces arrive until then. */
-function update(): void {
-  isStale = timer !== undefined;
-  timer ??= setTimeout(async () => {
-    const answer = await askServer(PATH);
-    timer = undefined;
-    if (answer !== undefined) found.value = readFound(answer);
-    if (isStale) update();
-  }, REST);
-}
 
 effect(() => {
   const id = wantedTrace.value;

@@ -13,7 +13,6 @@ import { metadataOf } from "../../trace/export/semantics.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { readTraces } from "../model/import_file.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
-import { readRuns, updateRuns } from "./runs.ts";
 import * as traces from "./traces.ts";
 
 /** The connection to the server. */
@@ -164,9 +163,7 @@ function applyQueue(): void {
     }
     traces.addPending(started);
     traces.discardPending(discarded);
-    if (ended.length === 0) return;
-    traces.receiveEntries(ended);
-    updateRuns(base());
+    if (ended.length > 0) traces.receiveEntries(ended);
   });
 }
 
@@ -182,10 +179,6 @@ function readMessage(
       connection.value = { kind: "live" };
       addedPaths.value = message.routes ?? [];
       show(readEntries(message.traces));
-      // Only the dev command has earlier runs.
-      if (message.traces.some(({ metadata }) => metadata.run)) {
-        readRuns(base());
-      }
       break;
     case "trace:start":
       started.push(pendingEntry(message.span));
