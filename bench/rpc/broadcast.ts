@@ -16,6 +16,7 @@ import {
 } from "@quartet/kit/rpc/client";
 import { createRedisChannel } from "@quartet/kit/rpc/redis";
 import { createClient } from "redis";
+import { freePort } from "../../tests/helpers.ts";
 import { startRedis } from "../../tests/redis_server.ts";
 
 const SUBSCRIPTIONS = Number(Deno.args[0] ?? 10_000);
@@ -191,9 +192,4 @@ async function memoryOf(pid: number): Promise<number> {
 
 function quantile(sorted: readonly number[], share: number): string {
   return (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(0);
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

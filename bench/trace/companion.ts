@@ -9,17 +9,13 @@
  * @module
  */
 
+import { freePort } from "../../tests/helpers.ts";
 import { printRates } from "../compare.ts";
 import { type Load, measureInTurns } from "../wrk.ts";
 
 const APP = new URL("companion_server.ts", import.meta.url).pathname;
 const DEV = new URL("../../dev.ts", import.meta.url).pathname;
 const ROUNDS = Number(Deno.args[0] ?? 7);
-
-function freePort(): number {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  return listener.addr.port;
-}
 
 /** Starts a server. Its output is dropped, so that it can't block. */
 function start(

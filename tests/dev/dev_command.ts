@@ -5,7 +5,7 @@
  */
 
 import { ROOT, startDeno } from "../helpers.ts";
-import type { Child } from "../helpers.ts";
+import type { Child, ChildOptions } from "../helpers.ts";
 
 const DEV = new URL("dev.ts", ROOT).href;
 
@@ -33,12 +33,47 @@ export function startDev(
   args: string[],
   folder?: Folder,
   permissions: string[] = ["-A"],
+  options: ChildOptions = {},
 ): Child {
   const config = new URL("deno.json", ROOT).pathname;
   return startDeno(
     ["run", ...permissions, "--no-check", "--config", config, DEV, ...args],
     folder?.path ?? ROOT,
+    options,
   );
+}
+
+/** A dev command that serves an app. */
+export interface ServedApp extends AsyncDisposable {
+  readonly child: Child;
+  readonly url: URL;
+}
+
+/** Starts the dev command with the text of an app, in a folder of its own. */
+export async function serveApp(
+  text: string,
+  ...args: string[]
+): Promise<ServedApp> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await makeFolder());
+  await folder.write("main.ts", text);
+  const child = stack.use(
+    startDev(["main.ts", "--port", "0", ...args], folder),
+  );
+  const url = await addressOf(child);
+  const owned = stack.move();
+  return { child, url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Requests a path, and returns the id of its trace. */
+export async function visit(
+  url: URL,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const response = await fetch(new URL(path, url), { headers });
+  await response.body?.cancel();
+  return response.headers.get("x-app-trace-id")!;
 }
 
 /** The output and exit code of a command. */

@@ -5,8 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { exchange, ROOT } from "../helpers.ts";
-import type { Child } from "../helpers.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { serveApp } from "./dev_command.ts";
 
 /** The header of browsers that navigate. */
 const NAVIGATION =
@@ -44,26 +43,6 @@ const APP = `
   });
   export default app;`;
 
-/** Starts the dev command with an entry. */
-async function start(
-  entry: string,
-  args: readonly string[] = ["--trace"],
-): Promise<AsyncDisposable & { readonly child: Child; readonly url: URL }> {
-  await using stack = new AsyncDisposableStack();
-  const folder = stack.use(await makeFolder());
-  await folder.write("main.ts", entry);
-  const child = stack.use(
-    startDev(["main.ts", "--port", "0", ...args], folder),
-  );
-  const url = await addressOf(child);
-  const owned = stack.move();
-  return {
-    child,
-    url,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
 async function visit(url: URL, init: RequestInit = {}) {
   const response = await fetch(url, {
     headers: { accept: NAVIGATION },
@@ -73,7 +52,7 @@ async function visit(url: URL, init: RequestInit = {}) {
 }
 
 Deno.test("dev --trace shows a browser the error that the app didn't handle, and links to its trace", async () => {
-  await using dev = await start(APP);
+  await using dev = await serveApp(APP, "--trace");
   const { response, text } = await visit(new URL("/notes/7?token=s3", dev.url));
   const { status, headers } = response;
   assertEquals(status, 500);
@@ -102,7 +81,7 @@ Deno.test("dev --trace shows a browser the error that the app didn't handle, and
 });
 
 Deno.test("The error page keeps the method and headers of the failed request", async () => {
-  await using dev = await start(APP);
+  await using dev = await serveApp(APP, "--trace");
   const url = new URL("/notes/7", dev.url);
   const post = await visit(url, { method: "POST" });
   assertStringIncludes(post.text, "<dd>POST /notes/7</dd>");
@@ -126,14 +105,14 @@ Deno.test("Any entry that throws, or returns no Response, has an error page", as
       ],
     ] as const
   ) {
-    await using dev = await start(entry);
+    await using dev = await serveApp(entry, "--trace");
     const { text } = await visit(dev.url);
     assertStringIncludes(text, message);
   }
 });
 
 Deno.test("The app's own error pages and responses stay, and so does the JSON of other clients", async () => {
-  await using dev = await start(APP);
+  await using dev = await serveApp(APP, "--trace");
   const own: [path: string, text: string][] = [
     ["/own", '{"error":{"code":"INTERNAL_ERROR"}}'],
     ["/handled", "inner: 500"],
@@ -159,7 +138,7 @@ Deno.test("The app's own error pages and responses stay, and so does the JSON of
 });
 
 Deno.test("Clients that aren't local get no error page, and without --trace nobody does", async () => {
-  await using dev = await start(APP);
+  await using dev = await serveApp(APP, "--trace");
   const lines = (host: string, ...more: string[]) =>
     ["GET /notes/7 HTTP/1.1", `Host: ${host}`, `Accept: ${NAVIGATION}`, ...more]
       .join("\r\n") + "\r\nConnection: close\r\n\r\n";
@@ -174,22 +153,25 @@ Deno.test("Clients that aren't local get no error page, and without --trace nobo
     assertStringIncludes(answer, '{"error":{"code":"INTERNAL_ERROR"');
     assert(!answer.includes("TypeError"));
   }
-  await using plain = await start(APP, []);
+  await using plain = await serveApp(APP);
   const { text } = await visit(new URL("/notes/7", plain.url));
   assertEquals(JSON.parse(text).error.code, "INTERNAL_ERROR");
 });
 
 Deno.test("The error page of a request that the app doesn't trace has no link", async () => {
-  await using dev = await start(`
+  await using dev = await serveApp(
+    `
     import { createApp } from "${new URL("app/mod.ts", ROOT)}";
     import { createTracer, tracePlugin } from "${new URL(
-    "trace/mod.ts",
-    ROOT,
-  )}";
+      "trace/mod.ts",
+      ROOT,
+    )}";
     export default createApp({
       trace: tracePlugin(createTracer(), { exclude: ["/quiet"] }),
       routes: [{ path: "/quiet", handler() { throw new Error("quiet"); } }],
-    });`);
+    });`,
+    "--trace",
+  );
   const { text } = await visit(new URL("/quiet", dev.url));
   assertStringIncludes(text, "<pre>quiet</pre>");
   assert(!text.includes('href="/__app/traces'));

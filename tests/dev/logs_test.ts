@@ -11,7 +11,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { ROOT } from "../helpers.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { serveApp, visit } from "./dev_command.ts";
 
 const TRACE = new URL("trace/mod.ts", ROOT).href;
 
@@ -102,38 +102,27 @@ function logsOf(span: { events: { attributes: Record<string, string> }[] }) {
 }
 
 async function start() {
-  const folder = await makeFolder();
-  await folder.write("main.ts", ENTRY);
-  const child = startDev(["main.ts", "--port", "0", "--trace"], folder);
-  const url = await addressOf(child);
-
-  async function visit(path: string) {
-    const response = await fetch(new URL(path, url));
-    await response.body?.cancel();
-    return response.headers.get("x-app-trace-id")!;
-  }
-
-  /** Requests a path and returns its spans once it has been printed. */
-  async function spansOf(path: string) {
-    const id = await visit(path);
-    await child.printed(new RegExp(id));
-    const api = new URL(`/__app/traces/api?id=${id}`, url);
-    const one = await (await fetch(api)).json();
-    const list = await (await fetch(new URL("/__app/traces/api", url))).json();
-    const listed = list.traces.find((trace: { id: string }) => trace.id === id);
-    assertEquals(listed.spans, one.spans);
-    return one.spans;
-  }
-
+  const app = await serveApp(ENTRY, "--trace");
+  const { child, url } = app;
   return {
-    child,
-    visit,
-    spansOf,
-    async [Symbol.asyncDispose]() {
-      await child[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
+    ...app,
+    visit: (path: string) => visit(url, path),
+    /** Requests a path and returns its spans once it has been printed. */
+    async spansOf(path: string) {
+      const id = await visit(url, path);
+      await child.printed(new RegExp(id));
+      const { traces } = await ask(url, "");
+      const one = await ask(url, `?id=${id}`);
+      const listed = traces.find((trace: { id: string }) => trace.id === id);
+      assertEquals(listed.spans, one.spans);
+      return one.spans;
     },
   };
+}
+
+async function ask(url: URL, query: string) {
+  const response = await fetch(new URL(`/__app/traces/api${query}`, url));
+  return await response.json();
 }
 
 /** Returns the tree of a request, without durations. */

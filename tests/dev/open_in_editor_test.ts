@@ -5,8 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { ROOT, startDeno } from "../helpers.ts";
-import { addressOf, type Folder, makeFolder } from "./dev_command.ts";
+import { addressOf, type Folder, makeFolder, startDev } from "./dev_command.ts";
 
 /** An editor that writes its arguments into the file `opened`. */
 const EDITOR = `#!/bin/sh
@@ -22,17 +21,10 @@ async function start(folder: Folder, editor: string, permission = "-A") {
   );
   await folder.write("code", EDITOR);
   await Deno.chmod(`${folder.path}/code`, 0o755);
-  const child = startDeno(
-    [
-      "run",
-      ...permission.split(" "),
-      "--no-check",
-      "--config",
-      new URL("deno.json", ROOT).pathname,
-      new URL("dev.ts", ROOT).href,
-      ...["main.ts", "--port", "0", "--trace"],
-    ],
-    folder.path,
+  const child = startDev(
+    ["main.ts", "--port", "0", "--trace"],
+    folder,
+    permission.split(" "),
     {
       env: { LAUNCH_EDITOR: editor, VISUAL: "", EDITOR: "", TERM_PROGRAM: "" },
     },

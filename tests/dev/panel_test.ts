@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Child } from "../helpers.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { serveApp, type ServedApp } from "./dev_command.ts";
 
 const TAG = '<script async src="/__app/traces/panel.js"></script>';
 const HEAD = "<!doctype html>\n<html lang='en'><!-- > --><head id='a>b'>";
@@ -83,32 +82,21 @@ const APP = `
     },
   };`;
 
-interface App extends AsyncDisposable {
-  readonly child: Child;
-  readonly url: URL;
+interface App extends ServedApp {
   /** Requests a path as a browser that opens it in a tab. */
   open(path: string, init?: RequestInit): Promise<Response>;
 }
 
 async function start(...args: string[]): Promise<App> {
-  await using stack = new AsyncDisposableStack();
-  const folder = stack.use(await makeFolder());
-  await folder.write("main.ts", APP);
-  const child = stack.use(
-    startDev(["main.ts", "--port", "0", "--trace", ...args], folder),
-  );
-  const url = await addressOf(child);
-  const owned = stack.move();
+  const app = await serveApp(APP, "--trace", ...args);
   return {
-    child,
-    url,
+    ...app,
     open: (path, init = {}) =>
-      fetch(new URL(path, url), {
+      fetch(new URL(path, app.url), {
         redirect: "manual",
         ...init,
         headers: { "sec-fetch-dest": "document", ...init.headers },
       }),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

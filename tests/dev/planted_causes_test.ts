@@ -4,7 +4,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Finding } from "../../trace/finding.ts";
 import { ROOT } from "../helpers.ts";
 import { connectAssistant } from "./assistant.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { serveApp, visit } from "./dev_command.ts";
 
 /** The lines of the mistakes are part of the test. */
 const PLANTED = `\
@@ -80,15 +80,8 @@ export default {
 `;
 
 Deno.test("dev --trace names planted causes with their lines, in the terminal and to programs", async () => {
-  await using folder = await makeFolder();
-  await folder.write("main.ts", PLANTED);
-  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
-  const url = await addressOf(child);
-  const visit = async (path: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(new URL(path, url), { headers });
-    await response.body?.cancel();
-    return response.headers.get("x-app-trace-id")!;
-  };
+  await using app = await serveApp(PLANTED, "--trace");
+  const { child, url } = app;
   const ask = async (query = "") => {
     const response = await fetch(
       new URL(`/__app/traces/findings${query}`, url),
@@ -96,11 +89,13 @@ Deno.test("dev --trace names planted causes with their lines, in the terminal an
     return (await response.json()).findings as Finding[];
   };
   for (const path of ["/", "/countries/CHE", "/api/countries", "/nothing"]) {
-    for (let i = 0; i < 6; i++) await visit(path);
+    for (let i = 0; i < 6; i++) await visit(url, path);
   }
   const printed = async (path: string, line: RegExp, times = 1) => {
     let id = "";
-    for (let i = 0; i < times; i++) id = await visit(path, { planted: "1" });
+    for (let i = 0; i < times; i++) {
+      id = await visit(url, path, { planted: "1" });
+    }
     await child.printed(line);
     return id;
   };
@@ -125,7 +120,7 @@ Deno.test("dev --trace names planted causes with their lines, in the terminal an
     "/audit",
     /^ {3}! Error: The audit log is full main\.ts:48 \(GET \/audit\)$/m,
   );
-  const again = await visit("/countries/DEU", { planted: "1" });
+  const again = await visit(url, "/countries/DEU", { planted: "1" });
   const known = async () => {
     const found = await ask();
     return found.find(({ rule }) => rule === "repeated-query")?.count === 2

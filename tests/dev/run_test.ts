@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { exchange, ROOT } from "../helpers.ts";
+import { exchange, freePort, ROOT } from "../helpers.ts";
 import { addressOf, makeFolder, runDev, startDev } from "./dev_command.ts";
 import type { Folder } from "./dev_command.ts";
 
@@ -40,12 +40,6 @@ function get(url: URL, path: string, headers: Record<string, string> = {}) {
     Number(url.port),
     `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`,
   );
-}
-
-/** Returns a free port. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 for (const trace of [[], ["--trace"]]) {

@@ -13,15 +13,9 @@ import {
 import type { SerializedTrace } from "@quartet/kit/trace";
 import { type Child, exchange } from "../helpers.ts";
 import { booksApp, hasKept, saveBooks, segmentsIn } from "./books_app.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { addressOf, makeFolder, startDev, visit } from "./dev_command.ts";
 
 const ARGS = ["main.ts", "--port", "0", "--trace"];
-
-async function visit(url: URL): Promise<string> {
-  const { body, headers } = await fetch(new URL("/books", url));
-  await body?.cancel();
-  return headers.get("x-app-trace-id")!;
-}
 
 async function ask(url: URL, query: string) {
   const response = await fetch(new URL(`/__app/traces/${query}`, url));
@@ -47,7 +41,7 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
   await using folder = await makeFolder();
   await booksApp(folder, 12);
   await using first = startDev(ARGS, folder);
-  const old = await visit(await addressOf(first));
+  const old = await visit(await addressOf(first), "/books");
   const segment = await hasKept(folder, old);
   await crash(first);
   // Also if the crash has cut a line.
@@ -66,7 +60,7 @@ Deno.test("dev --trace lists the traces of a killed process after its own, says 
   const url = await addressOf(second);
   const run = Number(/(\d+)-\w+-\w+\.\d+\.jsonl$/.exec(segment)![1]);
   assertEquals(await list(url), [[old, run]]);
-  const id = await visit(url);
+  const id = await visit(url, "/books");
   assertEquals(await list(url), [[id], [old, run]]);
   assertEquals(await list(url, "run=present"), [[id]]);
   assertEquals(await list(url, `run=${run}`), [[old, run]]);
@@ -135,7 +129,7 @@ Deno.test("dev --trace sets a damaged .quartet aside with one line, and serves",
   await folder.write(".quartet", "not a folder");
   await using child = startDev(ARGS, folder);
   const url = await addressOf(child);
-  const id = await visit(url);
+  const id = await visit(url, "/books");
   await hasKept(folder, id);
   assertEquals(await list(url), [[id]]);
   assertMatch(
@@ -153,7 +147,7 @@ Deno.test("dev --trace says in one line that Deno doesn't allow to keep traces, 
     "--allow-read",
   ]);
   const url = await addressOf(child);
-  const id = await visit(url);
+  const id = await visit(url, "/books");
   assertEquals(await list(url), [[id]]);
   assert((await ask(url, "runs")).runs.length === 1);
   assertEquals(

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ROOT } from "../helpers.ts";
-import { addressOf, makeFolder, startDev } from "./dev_command.ts";
+import { serveApp } from "./dev_command.ts";
 
 const APP = `
   import { createApp } from "${new URL("app/mod.ts", ROOT)}";
@@ -46,13 +46,8 @@ const APP = `
   });`;
 
 Deno.test("dev --trace prints why a request was refused and a look-up missed, and what it fetched", async () => {
-  await using folder = await makeFolder();
-  await folder.write("main.ts", APP);
-  await using child = startDev(
-    ["main.ts", "--port", "0", "--trace", "--no-panel"],
-    folder,
-  );
-  const url = await addressOf(child);
+  await using app = await serveApp(APP, "--trace", "--no-panel");
+  const { child, url } = app;
   const call = async (path: string, input?: unknown) => {
     const response = await fetch(
       new URL(path, url),

@@ -4,6 +4,7 @@ import {
   type Folder,
   makeFolder,
   startDev,
+  visit,
 } from "../dev/dev_command.ts";
 import { booksApp, hasKept, saveBooks } from "../dev/books_app.ts";
 import { freePort } from "../helpers.ts";
@@ -12,12 +13,6 @@ import { shareBrowser } from "./browser.ts";
 import { openViewer, waitForRows, waitForText } from "./viewer_page.ts";
 
 const browser = shareBrowser();
-
-async function visit(url: URL): Promise<string> {
-  const { body, headers } = await fetch(new URL("/books", url));
-  await body?.cancel();
-  return headers.get("x-app-trace-id")!;
-}
 
 function start(folder: Folder, port: number) {
   return startDev(["main.ts", "--port", `${port}`, "--trace"], folder);
@@ -33,7 +28,7 @@ Deno.test("The viewer marks where a run began, which file was saved before, and 
     width: 1000,
   });
   const { page } = view;
-  await hasKept(folder, await visit(url));
+  await hasKept(folder, await visit(url, "/books"));
   await waitForRows(page, "#trace-list [data-row]", 1);
   assertEquals(await page.locator(".divider").count(), 0);
   first.kill("SIGKILL");
@@ -48,7 +43,7 @@ Deno.test("The viewer marks where a run began, which file was saved before, and 
     ".divider",
     /^Restarted \d\d:\d\d, posts\.ts changed/,
   );
-  await visit(url);
+  await visit(url, "/books");
   await waitForText(page, ".divider", /GET \/books: 12 → 72 queries/);
   await page.locator("#trace-list").click({ position: { x: 5, y: 5 } });
   await loadAxe(page);
