@@ -13,6 +13,7 @@ import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
+import { assertCompanionWorks } from "./drive_companion.ts";
 import {
   assertConnectionGoesOn,
   assertDevReports,
@@ -165,6 +166,12 @@ for (const { name, main } of RUNTIMES) {
       () => assertDevWorks(projects.get(name)!, flags),
     );
   }
+
+  Deno.test(
+    `dev --trace on ${name} names causes with their lines, serves the panel and assistants, and keeps traces`,
+    testOptions,
+    () => assertCompanionWorks(projects.get(name)!),
+  );
 
   Deno.test(
     `dev on ${name} reports an entry that throws, and a port in use`,
