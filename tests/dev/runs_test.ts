@@ -110,7 +110,7 @@ Deno.test("dev --trace names the causes of a process that fails, and keeps its l
     } };`,
   );
   await using first = startDev(ARGS, folder);
-  const id = await visit(await addressOf(first));
+  const id = await visit(await addressOf(first), "/books");
   assertEquals(await first.code, 1);
   assertMatch(
     first.stdout,
