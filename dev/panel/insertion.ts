@@ -4,7 +4,12 @@
  * @module
  */
 
+import { concatBytes } from "../../core/bytes/concat.ts";
+
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns a character for each byte, which is the same for ASCII. */
+const characters = new TextDecoder("latin1");
 
 /** The parts of a document before the content of its head. */
 const PART =
@@ -43,7 +48,7 @@ export function createInsertion(
 
   function insert(bytes: Bytes): Bytes {
     const sent = text.length;
-    text += toText(bytes.subarray(0, MAX_PROLOGUE));
+    text += characters.decode(bytes.subarray(0, MAX_PROLOGUE));
     const place = findPlace(text);
     if (place.kind === "later" && text.length < MAX_PROLOGUE) {
       const end = place.at - sent;
@@ -56,11 +61,8 @@ export function createInsertion(
     const tag = tagFor(text.slice(place.at));
     if (tag === undefined) return bytes;
     const at = place.at - sent;
-    return join(
-      bytes.subarray(0, at),
-      new TextEncoder().encode(tag),
-      bytes.subarray(at),
-    );
+    const added = new TextEncoder().encode(tag);
+    return concatBytes([bytes.subarray(0, at), added, bytes.subarray(at)]);
   }
 
   return new TransformStream({
@@ -69,7 +71,7 @@ export function createInsertion(
       if (isDone || !(chunk instanceof Uint8Array)) {
         return controller.enqueue(chunk);
       }
-      const bytes = held.length === 0 ? chunk : join(held, chunk);
+      const bytes = held.length === 0 ? chunk : concatBytes([held, chunk]);
       held = new Uint8Array();
       const passed = insert(bytes);
       if (passed.length > 0) controller.enqueue(passed);
@@ -107,25 +109,4 @@ function findPlace(text: string): Place {
 function isUnfinished(rest: string, start: string): boolean {
   return rest.startsWith(start) &&
     (start.startsWith("<!") || /[\s/>]/.test(rest[start.length]!));
-}
-
-/** Returns a character for each byte, which is the same for ASCII. */
-function toText(bytes: Bytes): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 8192) {
-    text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  }
-  return text;
-}
-
-function join(...parts: readonly Bytes[]): Bytes {
-  const all = new Uint8Array(
-    parts.reduce((sum, { length }) => sum + length, 0),
-  );
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { concatBytes } from "../../core/bytes/concat.ts";
+
 /** Compresses `bytes`. */
 export async function gzip(
   bytes: Uint8Array<ArrayBuffer>,
@@ -59,12 +61,6 @@ export function startGunzip(
       }
       if (isEnough(value)) break;
     }
-    const result = new Uint8Array(length);
-    let offset = 0;
-    for (const chunk of chunks) {
-      result.set(chunk, offset);
-      offset += chunk.length;
-    }
-    return result;
+    return concatBytes(chunks);
   };
 }
