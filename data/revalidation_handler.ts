@@ -3,7 +3,7 @@ import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { isResponse } from "../core/http/is_response.ts";
-import { type BodyError, readBodyText } from "../core/http/read_body.ts";
+import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
 import {
   readInvalidation,
   type RevalidateOptions,
@@ -96,17 +96,14 @@ async function readOptions(
     return refuse("Content-Type must be application/json");
   }
   try {
-    const options = JSON.parse(await readBodyText(request, MAX_BODY));
+    const options = await readBodyJSON(request, MAX_BODY) as RevalidateOptions;
     readInvalidation(options);
     return options;
   } catch (error) {
     const { problem, message } = error as Partial<BodyError> & Error;
-    if (problem === "TOO_LARGE") {
-      return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
-    }
-    return refuse(
-      error instanceof SyntaxError ? "The body must be JSON" : message,
-    );
+    return problem === "TOO_LARGE"
+      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
+      : refuse(message);
   }
 }
 

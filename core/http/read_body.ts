@@ -1,5 +1,5 @@
 /**
- * Reads bodies as text or bytes, up to a limit.
+ * Reads bodies as JSON, text or bytes, up to a limit.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export class BodyError extends Error {
   /** Always `BodyError`. */
   override readonly name = "BodyError";
   /** The problem with the body or its connection. */
-  readonly problem: "TOO_LARGE" | "NOT_UTF8" | "CUT_OFF";
+  readonly problem: "TOO_LARGE" | "NOT_UTF8" | "NOT_JSON" | "CUT_OFF";
 
   /** Creates an error whose message is safe to send to the client. */
   constructor(
@@ -27,6 +27,25 @@ export class BodyError extends Error {
 /** Creates the error for a body that is longer than `limit` bytes. */
 export function tooLarge(limit: number): BodyError {
   return new BodyError("TOO_LARGE", `The body must be at most ${limit} bytes`);
+}
+
+/**
+ * Reads the body of a request as JSON.
+ *
+ * @param limit Maximum bytes.
+ * @throws {BodyError} If it has more, isn't JSON, or was cut off. It throws
+ * nothing else.
+ */
+export async function readBodyJSON(
+  request: Request,
+  limit: number,
+): Promise<unknown> {
+  const text = await readBodyText(request, limit);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BodyError("NOT_JSON", "The body must be JSON");
+  }
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { errorResponse } from "../../core/error_response.ts";
-import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
 import { isLocalRequest } from "../../trace/http/access.ts";
 import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
 import { EditorError, openInEditor } from "./editor.ts";
@@ -63,11 +63,9 @@ async function readPlace(
 ): Promise<{ path: string; line: number } | string> {
   let body: unknown;
   try {
-    body = JSON.parse(await readBodyText(request, MAX_BODY));
+    body = await readBodyJSON(request, MAX_BODY);
   } catch (error) {
-    return error instanceof SyntaxError
-      ? "The body must be JSON"
-      : (error as BodyError).message;
+    return (error as BodyError).message;
   }
   const { path, line = 1 } = Object(body) as { path?: unknown; line?: unknown };
   if (typeof path !== "string" || path === "") return "path must be a string";

@@ -11,7 +11,7 @@
  * @module
  */
 
-import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
 import {
   fail,
   INVALID_PARAMS,
@@ -42,19 +42,14 @@ export async function answer(
 ): Promise<Response> {
   const refusal = refuseHTTP(request);
   if (refusal !== undefined) return refusal;
-  let text: string;
+  let body: unknown;
   try {
-    text = await readBodyText(request, MAX_BODY);
+    body = await readBodyJSON(request, MAX_BODY);
   } catch (error) {
     const { problem, message } = error as BodyError;
     const status = problem === "TOO_LARGE" ? 413 : 400;
-    return fail(status, INVALID_REQUEST, message);
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return fail(400, PARSE_ERROR, "The body must be JSON");
+    const code = problem === "NOT_JSON" ? PARSE_ERROR : INVALID_REQUEST;
+    return fail(status, code, message);
   }
   const message = readMessage(body);
   if (typeof message === "string") return fail(400, INVALID_REQUEST, message);

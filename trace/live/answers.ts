@@ -6,7 +6,7 @@
 
 import { errorResponse } from "../../core/error_response.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
-import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
 import { isClientSpan, metadataOf } from "../export/semantics.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Collector } from "../record/collector.ts";
@@ -51,21 +51,15 @@ export async function collect(
   collector: Collector,
   request: Request,
 ): Promise<Response> {
-  let text: string;
+  let message: unknown;
   try {
-    text = await readBodyText(request, MAX_BODY);
+    message = await readBodyJSON(request, MAX_BODY);
   } catch (error) {
     // Mostly from a page that was closed while it sent its last spans.
     const { problem, message } = error as BodyError;
     return problem === "TOO_LARGE"
       ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
       : errorResponse(400, "PARSE_ERROR", message);
-  }
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return errorResponse(400, "PARSE_ERROR", "The body must be JSON");
   }
   const result = collector.receive(message);
   const status = result.added === 0 && result.error !== undefined ? 400 : 202;
