@@ -68,6 +68,8 @@ export async function startRuns(
 ): Promise<Runs> {
   const start = now();
   const warn = (text: string) => console.warn(printable(text));
+  const onError = ({ message }: Error) =>
+    warn(`Traces aren't kept for the next start: ${message}`);
   let isKept = mayKeep(cwd);
   const app = relative(cwd, resolve(cwd, entry));
   const folder = new RunFolder(cwd, app, warn);
@@ -75,7 +77,13 @@ export async function startRuns(
   const files = isKept
     ? readFileStates(cwd)
     : Promise.resolve(new Map<string, string>());
-  const segments = isKept ? await folder.read(fresh).catch(cannotRead) : [];
+  const segments = isKept
+    ? await folder.read(fresh).catch((error) => {
+      isKept = false;
+      onError(error);
+      return [];
+    })
+    : [];
   const last = lastHeader(segments);
   const header = files.then((files) => {
     const all = last === undefined ? [] : changedFiles(last.files, files);
@@ -88,22 +96,10 @@ export async function startRuns(
     onSpans: (trace, run) => history.of(run).add(trace),
     onDamage: (path, reason) => asides.push(folder.setAside(path, reason)),
   }, limits);
-  const writer = createWriter({
-    folder,
-    start,
-    header,
-    onError: ({ message }) =>
-      warn(`Traces aren't kept for the next start: ${message}`),
-  });
+  const writer = createWriter({ folder, start, header, onError });
   const add = isKept ? writer.add : () => {};
   // The request that made the process fail is the one to look at.
   const removeExit = atExit(writer.flushNow);
-
-  function cannotRead({ message }: Error): [] {
-    warn(`Traces aren't kept for the next start: ${message}`);
-    isKept = false;
-    return [];
-  }
 
   earlierOf.set(tracer, {
     before: (present) => past.before(present),
@@ -122,21 +118,25 @@ export async function startRuns(
     },
   });
 
+  const waiting: TraceData[] = [];
   const report = reporterOf(tracer, onSlower);
-  const comparison = collect((traces) => {
+  function compare(): void {
     past.finish();
-    const routes = traces.map((trace) => history.present.add(trace));
+    const routes = waiting.splice(0)
+      .map((trace) => history.present.add(trace));
     for (const route of new Set(routes)) {
       const comparison = route && history.compare(route);
       if (comparison !== undefined) report(comparison);
     }
-    // The header knows the changed files.
-  }, header);
+  }
+  // Off the path of requests. The header knows the changed files.
+  const comparing = new Delay(() => header.then(compare));
   const unsubscribe = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
     const { trace } = event;
     add(() => ({ spans: serializeTrace(trace) }));
-    comparison.add(trace);
+    if (waiting.length < MAX_WAITING) waiting.push(trace);
+    comparing.start(DELAY);
   }, ["trace:end"]);
 
   const list = async () => {
@@ -151,31 +151,10 @@ export async function startRuns(
     async close() {
       unsubscribe();
       removeExit();
-      comparison.close();
+      comparing.cancel();
       past.close();
       await Promise.all([writer.close(), header, ...asides]);
     },
-  };
-}
-
-/** Collects traces, and passes them on together, off the path of requests. */
-function collect(
-  take: (traces: readonly TraceData[]) => void,
-  ready: Promise<unknown>,
-) {
-  let waiting: TraceData[] = [];
-  const delay = new Delay(() => {
-    const traces = waiting;
-    waiting = [];
-    ready.then(() => take(traces));
-  });
-  return {
-    add(trace: TraceData): void {
-      if (waiting.length >= MAX_WAITING) return;
-      waiting.push(trace);
-      delay.start(DELAY);
-    },
-    close: () => delay.cancel(),
   };
 }
 
