@@ -41,6 +41,6 @@ export interface Finding {
   readonly spanIds: readonly string[];
   /** The last time it was seen, in epoch milliseconds. */
   readonly time: number;
-  /** The number of traces in which it was seen. */
+  /** The number of traces with it. */
   readonly count: number;
 }

@@ -313,9 +313,12 @@ Deno.test("dev --trace answers an error like an app, logs it once and prints its
 
 Deno.test("dev --trace --export writes the traces on exit, also if closing the app fails", async () => {
   for (const close of ["", 'throw new Error("no")']) {
-    await using folder = await folderWith(
-      `export default { fetch: () => new Response("x"), close() { ${close} } };`,
-    );
+    await using folder = await folderWith(`
+      import { withSpan } from "${new URL("trace/mod.ts", ROOT)}";
+      export default {
+        fetch: () => withSpan("work", "custom", () => new Response("x")),
+        close() { ${close} },
+      };`);
     await using child = startDev(
       ["main.ts", "--port", "0", "--trace", "--export", "out.html"],
       folder,
@@ -328,6 +331,8 @@ Deno.test("dev --trace --export writes the traces on exit, also if closing the a
     assertMatch(child.stdout, /^Wrote 1 trace to out\.html$/m);
     const html = await Deno.readTextFile(`${folder.path}/out.html`);
     assertMatch(html, /^<!doctype html>/i);
+    // The line of a span that ended just before.
+    assertMatch(html, /"code\.line\.number":4\b/);
   }
 });
 

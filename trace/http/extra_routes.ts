@@ -1,6 +1,6 @@
 /**
- * Routes below `/__app/traces` that the dev command adds. Who may read traces may
- * use them.
+ * Routes below `/__app/traces` that the dev command adds. They need permission to
+ * read traces.
  *
  * @module
  */
