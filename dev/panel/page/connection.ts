@@ -77,7 +77,10 @@ export function connect(
    */
   async function ask(): Promise<boolean> {
     try {
-      const response = await fetch(`${PATH}?ids=${encodeURIComponent(ids())}`);
+      const { origin } = location;
+      const query = `ids=${encodeURIComponent(ids())}`;
+      // A page may have a base of another origin.
+      const response = await fetch(`${origin}${PATH}?${query}`);
       if (response.ok) receive(await response.text());
       return response.ok;
     } catch {

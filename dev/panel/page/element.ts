@@ -16,7 +16,8 @@ import { readPlace, storePlace, viewerTheme } from "./memory.ts";
 /** The text of `panel.css`. */
 declare const PANEL_STYLE: string;
 
-const VIEWER = "/__app/traces";
+// A page may have a base of another origin.
+const VIEWER = `${location.origin}/__app/traces`;
 
 /** The panel. It shows a badge, and below it the viewer in a frame. */
 export class TracePanel extends HTMLElement {
