@@ -119,6 +119,13 @@ Deno.test("buildTree() leaves detached work out of the total, and knows its exte
   assertEquals(selfTimeOf(tree.nodes[0]!), 4);
 });
 
+Deno.test("buildTree() doesn't take a rounded end for later work", () => {
+  const page = span("page", 1795425810022.8965, 1795425810025.927);
+  const made = { ...trace(page), duration: 3.030373999999938 };
+  const { end, extent } = buildTree(made);
+  assertEquals(extent.end, end);
+});
+
 Deno.test("buildTree() doesn't count a running span as failed", () => {
   const running = {
     status: "timeout",

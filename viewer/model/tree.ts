@@ -103,11 +103,18 @@ export function buildTree(trace: SerializedTrace): TraceTree {
     parent.errorsBelow += errorsBelow + Number(isFailed(span));
   }
   const { startTime: start, duration } = trace;
-  // Without a total, as while everything runs, all spans are shown.
-  const end = duration > 0 ? start + duration : Math.max(start, to);
+  const total = start + duration;
+  // Without a total, as while everything runs, all spans are shown. Sums of epoch
+  // milliseconds are rounded, so that a span may seem to end later.
+  const end = duration > 0 && Math.abs(to - total) > ROUNDING
+    ? total
+    : Math.max(start, to);
   const extent = wholeRange(Math.min(from, start), Math.max(to, end));
   return { trace, nodes, clients, byId, start, end, extent };
 }
+
+/** More than the difference of two adjacent times, in milliseconds. */
+const ROUNDING = 0.001;
 
 /** The depth of a node that isn't settled yet. */
 const UNKNOWN = -1;
