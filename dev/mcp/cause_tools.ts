@@ -77,9 +77,9 @@ export const compareRuns: RunTool = async (
     `The run ${run.start} began ${agoText(run.start)}. Changed before it: ${
       oneLine(run.changed.join(", ")) || "no files"
     }.`,
-    `Of the routes that an earlier run had too, ${differing.length} differ and ${
-      compared.length - differing.length
-    } are the same.`,
+    `Compared with an earlier run: ${
+      countText(differing.length, "different route")
+    }, ${compared.length - differing.length} the same.`,
     ...listOf(differing, limit, comparisonLines, "pass limit or route"),
     ...listOf(
       starts.filter((each) => each !== run.start),

@@ -233,7 +233,7 @@ Deno.test("Assistants read the findings, and how runs differ", async () => {
   assertMatch(compared, /^Another run began .*: pass run 1000$/m);
   assertMatch(
     await assistant.call("compare_runs", { run: 1_000 }),
-    /^The run 1000 began .*\n.*, 0 differ and 0 are the same\.$/m,
+    /^The run 1000 began .*\n.*: 0 different routes, 0 the same\.$/m,
   );
   const wrong = await assistant.result("compare_runs", { run: 7 });
   assertMatch(wrong.text, /run must be one of \d+, 1000, received 7$/);
