@@ -36,7 +36,8 @@ export function reporterOf(
     if (verdict === "same" || reported.has(key)) return;
     reported.add(key);
     const message = comparisonText(comparison);
-    if (verdict === "faster") return console.log(message);
+    // Indented like a finding. A request's line begins with its method, too.
+    if (verdict === "faster") return console.log(`   ${message}`);
     const trace = tracer.getTrace(after.traceId);
     const spans = evidenceIn(trace, tracer.getTrace(before.traceId));
     const location = spans[0] && shortLocation(spans[0]);
