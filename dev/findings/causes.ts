@@ -84,8 +84,10 @@ export class Causes {
 
   /** Adds a finding from elsewhere. */
   put(finding: Finding): void {
-    const { rule, route = "", message } = finding;
-    this.#put(keyOf(rule, route, message), finding);
+    const { rule, route = "", message, location } = finding;
+    // The messages of errors vary, as in `no user 7`.
+    const isError = rule === "unhandled-rejection" && location !== undefined;
+    this.#put(keyOf(rule, route, isError ? location : message), finding);
   }
 
   #put(key: string, finding: Finding): void {

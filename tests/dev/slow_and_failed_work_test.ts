@@ -138,6 +138,15 @@ Deno.test("An error that fails a request or procedure is a cause, and a handled 
       root.setAttribute("http.response.status_code", 500);
       root.error();
     });
+    for (const id of [7, 8]) {
+      request(`/users/${id}`, (root) => {
+        root.setAttribute("http.route", "/users/:id");
+        root.setAttribute("http.response.status_code", 500);
+        root.setAttribute("code.file.path", at(19)["code.file.path"]);
+        root.setAttribute("code.line.number", 19);
+        root.error(new Error(`No user ${id}`));
+      });
+    }
     // A batch answers 200, although one of its calls failed.
     request("/api/rpc", (root) => {
       const call = root.child("rpc:posts.list", "rpc", at(17));
@@ -146,6 +155,7 @@ Deno.test("An error that fails a request or procedure is a cause, and a handled 
     });
   });
   assertEquals(causes, [
+    "exception: Error: No user 8 posts.ts:19",
     "exception: Error: postgres://REDACTED:REDACTED@db/app is down posts.ts:17",
     "exception: TypeError: Cannot read title posts.ts:12",
   ]);

@@ -19,7 +19,9 @@ export const exception: Rule = (unit) =>
     } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
     if (type === ABORT || !isUnhandled(span, unit)) return [];
     const message = messageText(text === "" ? `${type}` : `${type}: ${text}`);
-    const shape = `${type} ${lineOf(span)} ${span.name}`;
+    // Messages, and names of requests, vary by the URL.
+    const place = lineOf(span) || (span === unit.root ? "" : span.name);
+    const shape = `${type} ${place}`;
     const { route } = unit;
     return [{ rule: "exception", shape, message, route, spans: [span] }];
   });
