@@ -17,8 +17,11 @@ const PART =
 
 const STARTS = ["<!--", "<!doctype", "<html", "<head"];
 
-/** Maximum bytes of a chunk that are looked at, and characters before the head. */
-const MAX_PROLOGUE = 64 * 1024;
+/**
+ * Maximum bytes of a chunk that are looked at, and characters before the head.
+ * Each small chunk before the head is looked at together with the earlier ones.
+ */
+const MAX_PROLOGUE = 16 * 1024;
 
 /** Where the tag goes. */
 type Place =
