@@ -87,16 +87,18 @@ Deno.test("A request of tracedFetch(), of an OAuth provider or of an exporter is
   });
   assertEquals(fetches(tracer).length, 1);
 
-  const signInTracer = createTracer();
-  await signInTracer.withSpan(
-    "job",
-    "custom",
-    () => signIn(presetCodeHost(provider.github), "ada"),
-  );
-  const layers = Map.groupBy(fetches(signInTracer), ({ layer }) => layer);
-  // The user's clicks are requests of the test.
-  assertEquals(layers.get("request")!.length, 2);
-  assert(layers.get("auth")!.length >= 2);
+  for (const options of [{}, { fetch: tracedFetch() }]) {
+    const signInTracer = createTracer();
+    await signInTracer.withSpan(
+      "job",
+      "custom",
+      () => signIn(presetCodeHost({ ...provider.github, ...options }), "ada"),
+    );
+    const layers = Map.groupBy(fetches(signInTracer), ({ layer }) => layer);
+    // The user's clicks are requests of the test.
+    assertEquals(layers.get("request")!.length, 2);
+    assert(layers.get("auth")!.length >= 2);
+  }
 
   const exported = createTracer();
   await using exporter = createOTLPExporter({ url: `${echo.url}/v1/traces` });

@@ -10,6 +10,7 @@ import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
 import { formatTraceparent, tracestateOf } from "../trace_context.ts";
 import type { Span } from "../types.ts";
+import { SpanImpl } from "../record/span.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 
 /** Options of {@linkcode tracedFetch}. */
@@ -106,11 +107,16 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
         : [input, init] as const;
     if (parent instanceof UnsampledSpan) return await send(...toldBy(parent));
     const method = methodOf(input, init);
-    const span = parent.child(
-      `fetch ${method} ${url.host}${url.pathname}`,
-      "request",
-      sentRequestAttributes(method, url),
-    );
+    const name = `fetch ${method} ${url.host}${url.pathname}`;
+    // A sign-in with OAuth has spans for its requests.
+    if (
+      parent instanceof SpanImpl && parent.layer === "auth" &&
+      parent.name === name
+    ) {
+      return await send(...toldBy(parent));
+    }
+    const attributes = sentRequestAttributes(method, url);
+    const span = parent.child(name, "request", attributes);
     return await runSpan(span, async () => {
       try {
         const response = await send(...toldBy(span));
