@@ -130,7 +130,7 @@ export class RunFolder {
     });
     try {
       const { size } = await file.stat();
-      // Also in a folder of which only this file was deleted.
+      // Somebody may have deleted only the .gitignore.
       if (size === 0) this.#create();
       const added = size === 0 ? `${header}\n${text}` : text;
       await file.appendFile(added);
