@@ -25,6 +25,8 @@ export function startFindings(tracer: Tracer): Findings {
   return {
     ...findings,
     close() {
+      // The last requests have just ended.
+      findings.lookNow();
       removeExit();
       stopRejections();
       findings.close();
