@@ -52,9 +52,10 @@ Deno.test("Plain fetch inside a request is a span with a redacted URL, and sends
     const { url } = echo;
     const headers = await tracer.withSpan("fetch users", "custom", async () => {
       const response = await fetch(`${url}/users/7?token=abc&page=2#top`);
-      const { status } = await fetch(new Request(`${url}/gone`), {
+      const { status, body } = await fetch(new Request(`${url}/gone`), {
         method: "delete",
       });
+      await body?.cancel();
       assertEquals(status, 410);
       await (await fetch("data:text/plain,hello")).text();
       return await response.json();
