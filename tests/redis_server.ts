@@ -116,7 +116,12 @@ async function startIn(
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    await ready(child.stdout, announcement);
+    try {
+      await ready(child.stdout, announcement);
+    } catch (error) {
+      await child.status;
+      throw error;
+    }
     return child;
   }
 

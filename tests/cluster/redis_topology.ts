@@ -185,6 +185,24 @@ export async function startSentinels(
   };
 }
 
+/** Starts a node of a cluster. Another process may take a free port first. */
+async function startNode(
+  tries = 5,
+): Promise<{ node: RedisServer; bus: number }> {
+  const bus = freePort();
+  try {
+    const node = await startRedis([
+      ...["--cluster-enabled", "yes", "--cluster-port", `${bus}`],
+      ...["--cluster-node-timeout", "1000", ...QUICK],
+    ]);
+    return { node, bus };
+  } catch (error) {
+    const isTaken = /Address already in use/.test((error as Error).message);
+    if (!isTaken || tries === 1) throw error;
+    return await startNode(tries - 1);
+  }
+}
+
 /**
  * Starts a cluster.
  *
@@ -197,12 +215,8 @@ export async function startCluster(
   const nodes: RedisServer[] = [];
   const buses: number[] = [];
   for (let i = 0; i < (replicas ? 6 : 3); i++) {
-    const bus = freePort();
-    // deno-fmt-ignore
-    nodes.push(stack.use(await startRedis([
-      "--cluster-enabled", "yes", "--cluster-port", `${bus}`,
-      "--cluster-node-timeout", "1000", ...QUICK,
-    ])));
+    const { node, bus } = await startNode();
+    nodes.push(stack.use(node));
     buses.push(bus);
   }
   const [first, ...others] = nodes as [RedisServer, ...RedisServer[]];
