@@ -35,7 +35,7 @@ export interface ConnectionInfo {
  */
 export interface RequestContext {
   /** Returns the value of `key`, or `undefined`. */
-  // deno-lint-ignore no-explicit-any -- hosts type their own values
+  // deno-lint-ignore no-explicit-any -- hosts give values their types, and unknown would reject them
   get(key: string): any;
   /** Sets the value of `key` until the response is sent. */
   set(key: string, value: unknown): void;

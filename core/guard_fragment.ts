@@ -16,7 +16,7 @@ export type Combine<T> = (parts: readonly T[]) => AuthRule["check"];
 
 interface Combinable {
   readonly rule: AuthRule;
-  readonly combine: Combine<unknown>;
+  readonly combine: Combine<never>;
   readonly part: unknown;
 }
 
@@ -76,8 +76,7 @@ export function createModuleGuard<T>(
   part: T,
   combine: Combine<T>,
 ): AuthFragment {
-  // deno-lint-ignore no-explicit-any -- the function only gets its own parts
-  combinables.set(rule.check, { rule, part, combine: combine as any });
+  combinables.set(rule.check, { rule, part, combine });
   return fragmentOf(Object.freeze(rule));
 }
 
@@ -191,7 +190,8 @@ function combineRules(rules: readonly AuthRule[]): AuthRule {
   if (rules.length === 1) return rules[0]!;
   const own = rules.flatMap((rule) => combinables.get(rule.check) ?? []);
   const checks = [...Map.groupBy(own, ({ combine }) => combine)]
-    .map(([combine, group]) => combine(group.map(({ part }) => part)));
+    // The parts are those that the function was given with.
+    .map(([combine, group]) => combine(group.map(({ part }) => part as never)));
   for (const rule of rules) {
     if (combinables.has(rule.check)) continue;
     checks.push((request, context) => rule.check(request, context));

@@ -23,7 +23,7 @@ import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
 
 /** A function whose results can be cached, synchronous or asynchronous. */
-// deno-lint-ignore no-explicit-any -- unknown[] would exclude functions with parameters
+// deno-lint-ignore no-explicit-any -- unknown[] excludes parameters, never[] those without a type
 export type CacheableFunction = (...args: any[]) => unknown;
 
 /**

@@ -9,10 +9,8 @@ export type Methods = {
   readonly [method: string]:
     | ((
       procedure: readonly string[],
-      // deno-lint-ignore no-explicit-any -- unknown would exclude methods with a type of input
-      input: any,
-      // deno-lint-ignore no-explicit-any -- unknown would exclude methods with a type of input
-      options: any,
+      input: never,
+      options: never,
     ) => unknown)
     | null
     | undefined;
@@ -43,7 +41,8 @@ export function createPathProxy(
         : key in parts
         ? parts[key]
         : parts[key] = createPathProxy(methods, [...path, key]),
-    apply(_, _this, args: [input: unknown, options: unknown]) {
+    // The call's types are those of the client.
+    apply(_, _this, args: [input: never, options: never]) {
       const procedure = [...path];
       const call = methods[procedure.pop()!];
       if (call) return call(procedure, ...args);

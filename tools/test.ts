@@ -6,6 +6,8 @@
  * @module
  */
 
+import { stripVTControlCharacters } from "node:util";
+
 /** Folders of `tests/` that the second process runs. They take half the time. */
 const SECOND = new Set([
   "auth",
@@ -93,8 +95,7 @@ const runs = paths.map(start);
 const sums = { passed: 0, steps: 0, failed: 0, ignored: 0 };
 let isOk = true;
 for (const run of runs) {
-  // deno-lint-ignore no-control-regex -- the codes of colours
-  const text = (await run.print()).replace(/\x1b\[[\d;]*m/g, "");
+  const text = stripVTControlCharacters(await run.print());
   const groups = [...text.matchAll(RESULT)].at(-1)?.groups ?? {};
   for (const name of Object.keys(sums) as (keyof typeof sums)[]) {
     sums[name] += Number(groups[name] ?? 0);

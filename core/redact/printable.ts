@@ -27,9 +27,7 @@ import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
  * C0 and C1 controls, and characters that change the direction of text or are
  * invisible. All of them can make a terminal show something else.
  */
-const UNSAFE =
-  // deno-lint-ignore no-control-regex -- finding them is the point
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const UNSAFE = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /**
  * Makes recorded text safe to print: one line, no control characters, and at

@@ -3,21 +3,23 @@
 // tracing in the browser.
 
 import { hydrate } from "preact";
-import type { ComponentType } from "preact";
+import type { VNode } from "preact";
 import { initClientTracing } from "@quartet/kit/trace/client";
 import { Search } from "./search.tsx";
 import { LiveStar } from "./star.tsx";
 
 const tracer = initClientTracing();
 
-// deno-lint-ignore no-explicit-any -- the server sends the props of each island
-const islands: Record<string, ComponentType<any>> = { Search, LiveStar };
+/** Each island, by its name, from the props that the server sends. */
+const islands: Record<string, (props: string) => VNode> = {
+  Search: (props) => <Search {...JSON.parse(props)} />,
+  LiveStar: (props) => <LiveStar {...JSON.parse(props)} />,
+};
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-island]")) {
   const name = element.dataset.island!;
-  const Island = islands[name]!;
-  const props = JSON.parse(element.dataset.props!);
+  const island = islands[name]!;
   tracer.withSpan(`hydrate:${name}`, "islands", () => {
-    hydrate(<Island {...props} />, element);
+    hydrate(island(element.dataset.props!), element);
   });
 }

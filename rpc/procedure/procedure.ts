@@ -73,8 +73,7 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
       & { readonly [key: string]: unknown }
       & {
         readonly [K in keyof SubscriptionArgs<never, never>]?: never;
-        // deno-lint-ignore ban-types -- any other type would forbid fields
-      } = {},
+      } = Record<never, never>,
   >(added?: Added) => Promise<NextResult<Added>>;
 }
 
@@ -89,10 +88,8 @@ export interface NextResult<Added> {
 /** Code around a procedure. Returns the result of `next()`, or throws. */
 export type ProcedureMiddleware<
   Context = RequestContext,
-  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
-  Added = {},
-  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
-  Before = {},
+  Added = Record<never, never>,
+  Before = Record<never, never>,
 > = (args: MiddlewareArgs<Context> & Before) => Promise<NextResult<Added>>;
 
 /** A procedure. Create one with {@linkcode procedure}. */
@@ -110,11 +107,9 @@ export interface Procedure<
   /** The schema of the output, if there is one. */
   readonly output: Schema | undefined;
   /** The middlewares, outermost first. */
-  // deno-lint-ignore no-explicit-any -- each has its own context and fields
-  readonly middlewares: readonly ProcedureMiddleware<any, any, any>[];
+  readonly middlewares: readonly ProcedureMiddleware<never, unknown, never>[];
   /** The handler. */
-  // deno-lint-ignore no-explicit-any -- the builder has checked its types
-  readonly handler: (args: any) => unknown;
+  readonly handler: (args: never) => unknown;
   /** For the compiler only. */
   readonly "~types"?: { readonly output: Output };
 }
@@ -233,17 +228,16 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
  * console.assert(api._def.greet.kind === "query");
  * ```
  */
-// deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
-export const procedure: ProcedureBuilder<RequestContext, {}> = createBuilder(
-  [],
-  undefined,
-);
+export const procedure: ProcedureBuilder<RequestContext, Record<never, never>> =
+  createBuilder(
+    [],
+    undefined,
+  );
 
 function createBuilder(
   middlewares: Procedure["middlewares"],
   output: Schema | undefined,
-  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
-): ProcedureBuilder<RequestContext, {}> {
+): ProcedureBuilder<RequestContext, Record<never, never>> {
   const finish = (kind: ProcedureKind) => (...args: unknown[]): Procedure => {
     const [input, handler] = args.length > 1 ? args : [undefined, args[0]];
     const operation = `define a ${kind}`;
@@ -276,7 +270,6 @@ function checkFunction(
   value: unknown,
   name: string,
   operation: string,
-  // deno-lint-ignore no-explicit-any -- unknown would exclude handlers with typed arguments
-): asserts value is (args: any) => any {
+): asserts value is (args: never) => never {
   checkValue(value, name, aFunction, operation);
 }

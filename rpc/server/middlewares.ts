@@ -42,7 +42,7 @@ export async function runMiddlewares(
       result.catch(() => {});
       return result;
     };
-    const result = await middleware(Object.assign(args, { next }));
+    const result = await middleware(Object.assign(args, { next }) as never);
     if (results.has(result)) return result;
     throw new TypeError(
       `Cannot answer ${call.path}: a middleware must return the result of next()`,

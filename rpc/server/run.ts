@@ -135,7 +135,7 @@ function answer(
     procedure.kind !== "subscription";
   return checksOutput || span !== undefined
     ? answerLater(procedure, args, span, checksOutput)
-    : procedure.handler(args);
+    : procedure.handler(args as never);
 }
 
 async function answerLater(
@@ -146,7 +146,7 @@ async function answerLater(
 ): Promise<unknown> {
   const began = span === undefined ? 0 : performance.now();
   try {
-    const output = await procedure.handler(args);
+    const output = await procedure.handler(args as never);
     return checksOutput
       ? await checkOutput(procedure, args.path, output)
       : output;

@@ -276,7 +276,7 @@ export function traceBuildStage<T>(stage: string, run: (span: Span) => T): T {
  * ```
  */
 export function withErrorCapture<
-  // deno-lint-ignore no-explicit-any -- the only way to accept any function
+  // deno-lint-ignore no-explicit-any -- unknown[] excludes parameters, never[] those without a type
   F extends (this: any, ...args: any[]) => unknown,
 >(fn: F): F {
   return function (this: ThisParameterType<F>, ...args: Parameters<F>) {
