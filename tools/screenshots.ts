@@ -22,7 +22,7 @@ export interface Screenshot {
   readonly width: number;
   readonly height: number;
   readonly colorScheme?: "light" | "dark";
-  /** Whose page is shown. Default: the reader's. */
+  /** The page that is shown. Default: the reader's. */
   readonly of?: "visitor" | "reader";
   /** The path of the app. Default: Atlas. */
   readonly entry?: string;

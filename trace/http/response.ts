@@ -21,7 +21,7 @@ type RequestHeaders = Pick<Request, "headers">;
 /**
  * Returns the response with trace headers, which are set in place if possible.
  *
- * @param facts What its headers say. It's marked if it has a trace id.
+ * @param facts The facts in its headers. It's marked if it has a trace id.
  * @param request Its request.
  */
 export function withTraceHeaders(
