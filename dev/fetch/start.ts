@@ -4,7 +4,6 @@
  * @module
  */
 
-import { currentScope } from "../../core/request_scope.ts";
 import { tracedFetch } from "../../trace/instrument/traced_fetch.ts";
 import type { Part } from "../part.ts";
 
@@ -14,9 +13,7 @@ import type { Part } from "../part.ts";
  */
 export function startFetch(): Part {
   const original = globalThis.fetch;
-  const traced = tracedFetch({ fetch: original });
-  const patched: typeof fetch = (input, init) =>
-    isInFetch() ? original(input, init) : traced(input, init);
+  const patched = tracedFetch({ fetch: original });
   // Bun's has more properties than a name.
   Object.defineProperties(patched, Object.getOwnPropertyDescriptors(original));
   globalThis.fetch = patched;
@@ -26,15 +23,4 @@ export function startFetch(): Part {
       if (globalThis.fetch === patched) globalThis.fetch = original;
     },
   };
-}
-
-/** Whether the request has a span already, by `tracedFetch()` or the kit's auth. */
-function isInFetch(): boolean {
-  const { name, layer } = Object(currentScope()?.span) as {
-    readonly name?: unknown;
-    readonly layer?: unknown;
-  };
-  // A span of the app may be called `fetch books`.
-  return (layer === "request" || layer === "auth") &&
-    typeof name === "string" && name.startsWith("fetch ");
 }

@@ -84,7 +84,7 @@ Deno.test("A request of tracedFetch(), of an OAuth provider or of an exporter is
   const tracer = createTracer();
   const ownFetch = tracedFetch();
   await tracer.withSpan("job", "custom", async () => {
-    await (await ownFetch(`${echo.url}/own`)).text();
+    await (await ownFetch(`${echo.url}/${"long".repeat(99)}`)).text();
   });
   assertEquals(fetches(tracer).length, 1);
 

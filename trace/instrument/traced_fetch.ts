@@ -6,10 +6,12 @@ import {
 import { runSpan } from "../../core/observe.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";
+import { clip } from "../../core/redact/clip.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
 import { formatTraceparent, tracestateOf } from "../trace_context.ts";
 import type { Span } from "../types.ts";
+import { MAX_NAME_LENGTH } from "../record/limits.ts";
 import { SpanImpl } from "../record/span.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 
@@ -108,10 +110,10 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
     if (parent instanceof UnsampledSpan) return await send(...toldBy(parent));
     const method = methodOf(input, init);
     const name = `fetch ${method} ${url.host}${url.pathname}`;
-    // A sign-in with OAuth has spans for its requests.
+    // Another `tracedFetch()` around this one, or a sign-in with OAuth.
     if (
-      parent instanceof SpanImpl && parent.layer === "auth" &&
-      parent.name === name
+      parent instanceof SpanImpl && /^(?:auth|request)$/.test(parent.layer) &&
+      parent.name === clip(name, MAX_NAME_LENGTH)
     ) {
       return await send(...toldBy(parent));
     }
