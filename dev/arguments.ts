@@ -70,21 +70,15 @@ export function parseArguments(args: readonly string[]): DevOptions {
   if (rest.length > 0) {
     throw wrong(`ENTRY must be one file; leave out ${rest.join(" ")}`);
   }
-  if (exportFile !== undefined && !trace) {
-    throw wrong("--export needs --trace: add --trace");
+  const needing = NEED_TRACE.find((name) => values[name] !== undefined);
+  if (needing !== undefined && !trace) {
+    throw wrong(`--${needing} needs --trace: add --trace`);
   }
   if (exportFile !== undefined && !/\.html?$/i.test(exportFile)) {
     const received = JSON.stringify(exportFile);
     throw wrong(
       `--export needs the name of an .html file, received ${received}`,
     );
-  }
-  if (fresh && !trace) throw wrong("--fresh needs --trace: add --trace");
-  if (to !== undefined && !trace) {
-    throw wrong("--to needs --trace: add --trace");
-  }
-  if (values["no-panel"] && !trace) {
-    throw wrong("--no-panel needs --trace: add --trace");
   }
   const receiver = to === undefined ? undefined : readAddress(to);
   if (receiver?.port === port && LOOPBACK.test(receiver?.hostname ?? "")) {
@@ -126,6 +120,8 @@ const OPTIONS = {
   open: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
+/** The options that only have a meaning with `--trace`. */
+const NEED_TRACE = ["export", "fresh", "to", "no-panel"] as const;
 const UNKNOWN = /^Unknown option '--([\w-]+)'/;
 
 function parse(args: readonly string[]) {
