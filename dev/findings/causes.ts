@@ -98,6 +98,8 @@ export class Causes {
       (isKnown && cause ? 0 : finding.count);
     const counted = { ...finding, count };
     this.#byTrace.set(finding.traceId, ofTrace.set(key, counted));
+    // The cause that wasn't seen for the longest time goes first.
+    this.#causes.delete(key);
     this.#causes.set(key, { finding: counted, absent: 0 });
     const [oldest] = this.#causes.keys();
     if (this.#causes.size > MAX_CAUSES) this.#causes.delete(oldest!);
