@@ -15,7 +15,7 @@ import { firstIssue, type ValidationDetails } from "../procedure/validate.ts";
 const MAX_TEXT = 300;
 /** Maximum characters of a validator's message to search. */
 const MAX_MESSAGE = 4_000;
-/** Maximum values of an input to search for in a message. */
+/** Maximum values of an input. Of a larger one, only the field is recorded. */
 const MAX_VALUES = 200;
 /** Values of this length or more are removed from words too. */
 const LONG = 4;
@@ -41,8 +41,9 @@ export function invalidReason(
 ): string {
   if ("message" in details) return "refused: the input is invalid";
   const [issue, ...others] = details;
-  if (isDevCommand() && issue !== undefined) {
-    const message = withoutValues(clip(issue.message, MAX_MESSAGE), input);
+  const values = isDevCommand() ? valuesOf(input) : undefined;
+  if (values !== undefined && issue !== undefined) {
+    const message = withoutValues(clip(issue.message, MAX_MESSAGE), values);
     return `refused: ${
       redactText(firstIssue([{ ...issue, message }, ...others]))
     }`;
@@ -52,10 +53,9 @@ export function invalidReason(
 }
 
 /** Removes the values of an input from a text: validators may quote them. */
-function withoutValues(text: string, input: unknown): string {
-  const values = valuesOf(input).sort((a, b) => b.length - a.length);
+function withoutValues(text: string, values: readonly string[]): string {
   let result = text;
-  for (const value of values) {
+  for (const value of values.toSorted((a, b) => b.length - a.length)) {
     if (value.length >= LONG) result = result.replaceAll(value, "…");
   }
   const short = new Set(values);
@@ -63,8 +63,8 @@ function withoutValues(text: string, input: unknown): string {
     .map((word) => short.has(word) ? "…" : word).join("");
 }
 
-/** Returns the strings and numbers in a value. */
-function valuesOf(input: unknown): string[] {
+/** Returns the strings and numbers in a value. `undefined` if it is too large. */
+function valuesOf(input: unknown): string[] | undefined {
   const values: string[] = [];
   const queue: unknown[] = [input];
   // The loop also visits elements that it adds.
@@ -72,9 +72,10 @@ function valuesOf(input: unknown): string[] {
     if (typeof value === "string" || typeof value === "number") {
       if (value !== "") values.push(String(value));
     } else if (typeof value === "object" && value !== null) {
-      queue.push(...Object.values(value).slice(0, MAX_VALUES));
+      const parts = Object.values(value);
+      if (queue.length + parts.length > MAX_VALUES) return undefined;
+      queue.push(...parts);
     }
-    if (queue.length > MAX_VALUES * 10 || values.length > MAX_VALUES) break;
   }
   return values;
 }

@@ -74,6 +74,9 @@ Deno.test("The span of a refused call names the field or the limit, and under th
     await rename({ ...wrong, id: 7, title: "A" }),
     "refused: tag: … isn't a tag",
   );
+  // Too many values to remove them from the message.
+  const large = { ...wrong, rest: Array.from({ length: 300 }, String) };
+  assertEquals(await rename(large), "refused: title is invalid");
   assertEquals(await rename({ ...wrong, title: "A", tag: "y" }), undefined);
   assertEquals(
     await reasonOf((caller) => caller.parsed.query("secret")),
