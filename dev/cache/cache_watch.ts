@@ -144,7 +144,8 @@ class ObservedLookUp implements LookUp {
       this.#setTags(record.tags);
     }
     if (result === "stale") {
-      const ago = ageText(now() - (record?.freshUntil ?? NaN));
+      // It may have been evicted since.
+      const ago = ageText(now() - (this.#note.record?.freshUntil ?? now()));
       return { text: `: it expired ${ago} ago, and ${why ?? REFRESHED}` };
     }
     if (this.#missing === undefined) return { text: `: ${this.#never()}` };

@@ -84,7 +84,7 @@ Deno.test("A look-up says that it hit, or that the value was never computed or h
 
 Deno.test("A stale value says whether computing a new one failed or takes long", async () => {
   using _ = observing();
-  const it = subject();
+  const it = subject({ maxEntries: 1 });
   let load = () => Promise.resolve(1);
   let staleAfter = Infinity;
   it.app.route({
@@ -105,11 +105,15 @@ Deno.test("A stale value says whether computing a new one failed or takes long",
     "stale: it expired 3 s ago, and computing it failed",
   );
   const { promise, resolve } = Promise.withResolvers<number>();
-  load = () => promise;
+  load = async () => {
+    // It evicts the stale value.
+    await it.cache.cached("other", () => 1, { maxAge: 60 });
+    return await promise;
+  };
   staleAfter = 0.001;
   await it.send("GET /");
   assertEquals(
-    it.reason(),
+    it.spans("cache.get").at(-2)!.attributes["app.reason"],
     "stale: it expired 3 s ago, and computing it takes longer than staleAfter",
   );
   resolve(2);
@@ -339,6 +343,12 @@ Deno.test("A page says which header, cookie or question about the user keeps it 
         { range: "bytes=0-1" },
         "cache.bypass",
         "not cached: the request asks for a range",
+      ],
+      [
+        "head",
+        {},
+        "cache.bypass",
+        "not cached: HEAD only gets pages that are stored",
       ],
       [
         "page",
