@@ -148,8 +148,7 @@ function isAnonymous({ spans }: Unit): boolean {
 }
 
 /** Reasons of a miss that a developer expects. */
-const EXPECTED =
-  /: it expired|waited for|Age is 0|validate is 0|while it was computed|a later call/;
+const EXPECTED = /: it expired|waited for|Age is 0|validate is 0|a later call/;
 
 /** Whether the reason of a miss isn't a mistake. */
 export function isExpectedMiss(span: SpanData, { root }: Unit): boolean {

@@ -133,6 +133,15 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
       ask("/short", "b", 5, "miss: it expired 4 s ago");
       ask("/edit", "c", 6, "miss: tag c was invalidated 1 s ago by POST /c");
       ask("/off", "d", 7, "miss: not cached: maxAge is 0");
+      for (
+        const reason of [
+          "not cached: revalidate is 0",
+          "not stored: negativeMaxAge is 0",
+          "not stored: it was invalidated while it was computed",
+          "not stored: a later call has computed it too",
+          "it waited for the computation of GET /off",
+        ]
+      ) ask("/off", reason, 15, `miss: ${reason}`);
       ask(
         "/page",
         "GET /page",
