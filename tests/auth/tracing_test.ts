@@ -19,6 +19,7 @@ import {
 } from "@quartet/kit/auth";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import type { SpanData, TracerImpl } from "@quartet/kit/trace";
+import { noteDevCommand } from "../../core/runtime/dev_command.ts";
 import { byKey, byName, createClock, SECRET, STRATEGIES } from "./harness.ts";
 import { signIn, startProvider } from "./oauth_setup.ts";
 import type { SessionStrategy } from "@quartet/kit/auth";
@@ -355,4 +356,22 @@ Deno.test("Traces contain no tokens, cookies, keys, codes, states, passwords or 
     }
     await app.close();
   }
+});
+
+Deno.test("The span of a failed OAuth sign-in has the text of the log only under the dev command", async () => {
+  const { tracer, app, ask } = startTraced("jwt");
+  const reason = async () => {
+    const url = new URL(await (await ask("/start")).json());
+    const state = url.searchParams.get("state");
+    await (await ask(`/callback?code=x&state=${state}`)).body?.cancel();
+    return authSpans(tracer).findLast(({ name }) => name === "auth:callback")!
+      .attributes["app.reason"];
+  };
+  assertEquals(
+    await reason(),
+    "refused: The sign-in provider has failed; please try again",
+  );
+  noteDevCommand();
+  assertEquals(await reason(), "refused: the token endpoint can't be reached");
+  await app.close();
 });

@@ -1,5 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { createTracer, type SpanData } from "@quartet/kit/trace";
+import { createApp } from "@quartet/kit/app";
+import {
+  createTracer,
+  serializeTrace,
+  type SpanData,
+  tracePlugin,
+} from "@quartet/kit/trace";
 import { settle, timedCache } from "./helpers.ts";
 
 Deno.test("Each look-up is a cache.get span of the data layer with its result", async () => {
@@ -81,4 +87,20 @@ Deno.test("A look-up that never hits is a span with a miss", async () => {
   );
   const miss = { "app.cache.result": "miss" };
   assertEquals(found.map(({ attributes }) => attributes), [miss, miss]);
+});
+
+Deno.test("A request that goes past a response cache records no header and no cookie", async () => {
+  const { cache } = timedCache();
+  const tracer = createTracer();
+  const app = createApp({ trace: tracePlugin(tracer) });
+  app.use(cache.cacheResponse({ maxAge: 60 }))
+    .route({ path: "/", handler: () => new Response("page") });
+  for (const headers of [{ cookie: "theme=dark" }, { range: "bytes=0-1" }]) {
+    const request = new Request("http://localhost/", { headers });
+    await (await app.fetch(request)).text();
+  }
+  await app.close();
+  const text = JSON.stringify(tracer.getTraces().map(serializeTrace));
+  assert(text.includes('"routing"'));
+  assertEquals(/theme|reason|bypass/.test(text), false);
 });
