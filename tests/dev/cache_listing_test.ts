@@ -1,12 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { createApp, serve } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import type { CacheListing } from "../../trace/export/cache_listing.ts";
 import { startCaches } from "../../dev/cache/start.ts";
 import { timedCache } from "../data/helpers.ts";
 
 /** Starts a traced app with two cached functions, one inside the other. */
 function start() {
-  const { cache, pass } = timedCache();
+  const { cache, pass } = timedCache({ maxEntries: 2 });
   const tracer = createTracer();
   const caches = startCaches(tracer);
   const post = cache.cacheFunction((id: string) => id, ["post"], {
@@ -94,11 +95,17 @@ Deno.test("/cache lists keys with their state, hit rates, sizes and dependants, 
   ]);
   assertEquals(tags, [{ tag: "posts", keys: 2 }]);
 
+  const statesOf = (list: CacheListing) => list.keys.map(({ state }) => state);
+  it.pass(55);
+  assertEquals(
+    statesOf(await it.list()),
+    ["fresh for 9 min", "expired", "not stored"],
+  );
   await it.send("POST /change");
   it.pass(5);
   const changed = await it.list();
   assertEquals(
-    changed.keys.map(({ state }: { state: string }) => state),
+    statesOf(changed),
     ["invalidated", "invalidated", "not stored"],
   );
   const span = it.tracer.getTraces()
@@ -111,4 +118,13 @@ Deno.test("/cache lists keys with their state, hit rates, sizes and dependants, 
     cause: { traceId: span.traceId, spanId: span.id },
   }]);
   assertEquals(span.attributes["app.cache.entries"], 2);
+
+  for (const id of [8, 9]) await it.send(`GET /post/${id}`);
+  await it.send("GET /posts/9");
+  assertEquals(statesOf(await it.list()).slice(2), [
+    "fresh for 60 s",
+    "not stored",
+    "evicted",
+    "fresh for 10 min",
+  ]);
 });
