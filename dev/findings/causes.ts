@@ -97,7 +97,9 @@ export class Causes {
     const count = (cause?.finding.count ?? 0) +
       (isKnown && cause ? 0 : finding.count);
     const counted = { ...finding, count };
-    this.#byTrace.set(finding.traceId, ofTrace.set(key, counted));
+    ofTrace.set(key, counted);
+    // A promise may be rejected outside of any request.
+    if (finding.traceId !== "") this.#byTrace.set(finding.traceId, ofTrace);
     // The cause that wasn't seen for the longest time goes first.
     this.#causes.delete(key);
     this.#causes.set(key, { finding: counted, absent: 0 });

@@ -115,6 +115,14 @@ Deno.test("All ids of a joined trace find its causes", async () => {
   findings.add({ ...more, traceId: "another", count: 5 });
   findings.add({ ...more, traceId: "another", count: 5 });
   assertEquals(findings.of("another").map(({ count }) => count), [10]);
+  for (let i = 0; i < 2; i++) {
+    findings.add({ ...more, message: "elsewhere", traceId: "", count: 1 });
+  }
+  assertEquals(findings.of(""), []);
+  assertEquals(
+    findings.list().find(({ message }) => message === "elsewhere")?.count,
+    2,
+  );
 });
 
 Deno.test("The line of a finding fits the terminal, and can't control it", () => {
