@@ -148,10 +148,13 @@ Deno.test("Attributes that don't fit into a trace are counted", () => {
 Deno.test("100,000 events in one span are bounded, and the rest is counted", () => {
   const { events, droppedEvents } = record((span) => {
     for (let i = 0; i < 100_000; i++) span.event(`event ${i}`);
+    span.error(new Error("too many"));
   });
   assertEquals(events.length, 128);
   assertEquals(events[0]?.name, "event 0");
-  assertEquals(droppedEvents, 100_000 - 128);
+  // Why the span failed isn't lost.
+  assertEquals(events[127]?.name, "exception");
+  assertEquals(droppedEvents, 100_001 - 128);
 });
 
 Deno.test("A span keeps 64 attributes and counts the rest", () => {

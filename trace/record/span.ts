@@ -239,6 +239,11 @@ export class SpanImpl implements Span {
     const { type, message, stack } = describeError(error);
     this.setAttribute("error.type", type);
     if (!this.trace.isNewError(error)) return;
+    // The error says more than the last of many events, such as logs.
+    if (this.events?.length === MAX_EVENTS) {
+      this.events.pop();
+      this.droppedEvents++;
+    }
     this.event("exception", {
       "exception.type": type,
       "exception.message": message,
