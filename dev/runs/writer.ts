@@ -43,6 +43,8 @@ export function createWriter(
   { folder, start, header, onError }: WriterOptions,
 ): Writer {
   let waiting: (() => unknown)[] = [];
+  /** The lines of the present flush that aren't written yet. */
+  let lines: (() => unknown)[] = [];
   const delay = new Delay(flush);
   let writing = Promise.resolve();
   let isWriting = false;
@@ -60,11 +62,12 @@ export function createWriter(
     // A cut line must stay the last one.
     isBroken = true;
     waiting = [];
+    lines = [];
     onError(error);
   }
 
   async function write(): Promise<void> {
-    const lines = waiting.splice(0);
+    lines = waiting.splice(0);
     while (lines.length > 0) {
       const text = take(lines);
       if (text !== "") await append(text);
@@ -77,7 +80,7 @@ export function createWriter(
     try {
       // A line may be half written to the present segment.
       const path = folder.pathOf(start, isWriting ? index + 1 : index);
-      const lines = waiting.splice(0);
+      lines.push(...waiting.splice(0));
       while (lines.length > 0) {
         const text = take(lines);
         if (text !== "") folder.appendNow(path, knownHeader, text);
