@@ -40,12 +40,16 @@ export const listFindings: RunTool = (
   ]);
 };
 
+/** Returns the message and line of a finding. */
+export function findingText({ message, location = "" }: Finding): string {
+  return `${oneLine(message)} ${oneLine(location)}`.trimEnd();
+}
+
 function findingLines(finding: Finding): string[] {
-  const { rule, message, location, route, traceId, spanIds, time, count } =
-    finding;
+  const { rule, route, traceId, spanIds, time, count } = finding;
   const spans = spanIds.slice(0, MAX_SPANS).join(", ");
   return [
-    `- ${rule}: ${oneLine(message)}${location ? ` ${oneLine(location)}` : ""}`,
+    `- ${rule}: ${findingText(finding)}`,
     `  ${route === undefined ? "" : `${oneLine(route, 120)}, `}${
       countText(count, "trace")
     }, last ${agoText(time)}`,

@@ -3,6 +3,7 @@ import { percentileOf } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { countText, durationText } from "../texts.ts";
+import { findingText } from "./cause_tools.ts";
 import {
   failureOf,
   isFailed,
@@ -51,8 +52,8 @@ export const summary: RunTool = ({ tracer, findings }) => {
     found.length === 0
       ? "No findings."
       : `${countText(found.length, "finding")}: call findings. The latest: ${
-        oneLine(found[0]!.message)
-      }${found[0]!.location === undefined ? "" : ` ${found[0]!.location}`}`,
+        findingText(found[0]!)
+      }`,
     failed.length === 0
       ? "No errors."
       : `The latest error: ${failureText(failed[0]!)}. Call recent_errors.`,

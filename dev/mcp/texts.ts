@@ -6,7 +6,7 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { exceptionOf } from "../../trace/export/attributes.ts";
+import { failureOf } from "../../trace/report/span_text.ts";
 import { truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
@@ -14,6 +14,8 @@ import { ageText } from "../texts.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 12_000;
+/** Maximum characters of the note about what was left out. */
+const MAX_NOTE = 60;
 /** Maximum characters of a line. */
 const MAX_LINE = 300;
 
@@ -29,7 +31,7 @@ export function answerOf(lines: readonly string[]): string {
   for (const line of lines) {
     const text = truncate(line, MAX_LINE * 2);
     size += text.length + 1;
-    if (size > MAX_ANSWER) {
+    if (size > MAX_ANSWER - MAX_NOTE) {
       const rest = lines.length - kept.length;
       kept.push(`… ${rest} more lines were left out: ask for less`);
       break;
@@ -58,16 +60,11 @@ export function agoText(time: number): string {
 
 /** Returns the text of a span's error, or an empty text. */
 export function errorText(span: SpanData): string {
-  if (span.status !== "error") return "";
-  const { attributes = {} } = exceptionOf(span) ?? {};
-  const type = attributes["exception.type"] ?? span.attributes["error.type"] ??
-    "error";
-  const message = attributes["exception.message"];
-  return oneLine(message ? `${type}: ${message}` : String(type));
+  return span.status === "error" ? oneLine(failureOf(span)) : "";
 }
 
 /** Returns the line of user code behind a span, with a space before it. */
 export function atLine(span: SpanData): string {
   const location = shortLocation(span);
-  return location === undefined ? "" : ` ${printable(location)}`;
+  return location === undefined ? "" : ` ${oneLine(location)}`;
 }

@@ -50,9 +50,13 @@ export function traceLines(
     if (lines.length >= maxLines) hidden += spans.length;
     else {
       const indent = "  ".repeat(Math.min(depth, 20));
-      const texts = [rowText(spans), ...spans.flatMap(notesOf)];
-      const [first, ...notes] = texts as [string, ...string[]];
-      lines.push(indent + first, ...notes.map((text) => `${indent}  ${text}`));
+      const notes = spans.flatMap(notesOf);
+      // Steps in one row mostly have the same reason. A step may log twice.
+      const shown = spans.length > 1 ? new Set(notes) : notes;
+      lines.push(
+        indent + rowText(spans),
+        ...Array.from(shown, (text) => `${indent}  ${text}`),
+      );
     }
     const children = span.children.flatMap((id) => trace.spans.get(id) ?? []);
     for (const spans of groupAlike(children).reverse()) {

@@ -53,7 +53,7 @@ export function failureOf(span: SpanData): string {
   if (span.status === "timeout") return "did not end";
   const { "error.type": known } = span.attributes;
   // The type of a request's error is its status, which the line has already.
-  const type = /^[45]\d\d$/.test(`${known}`)
+  const type = known === undefined || /^[45]\d\d$/.test(`${known}`)
     ? exceptionOf(span)?.attributes?.["exception.type"] ?? known
     : known;
   const text = [typeof type === "string" ? type : "error", messageOf(span)]
