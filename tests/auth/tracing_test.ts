@@ -236,33 +236,26 @@ Deno.test("Guards, credentials and sign-ins say why they refuse", async () => {
     "app.auth.provider": "apiKey",
     "app.reason": "anonymous: the provider refused the key",
   });
-  assertEquals(
-    await reasonOf("/any", key("k-815")),
-    "refused: role admin or owner is required",
-  );
-  assertEquals(
-    await reasonOf("/all", key("k-815")),
-    "refused: roles admin and editor are required",
-  );
-  assertEquals(
-    await reasonOf("/both", key("k-815")),
-    "refused: role admin is required",
-  );
-  assertEquals(
-    await reasonOf("/sign-in", guess("wrong")),
-    "refused: Invalid credentials",
-  );
-  assertEquals(
-    await reasonOf("/sign-in", guess("wrong")),
-    "refused: too many attempts, the next is allowed in 900 s",
-  );
-  assertEquals(
-    await reasonOf("/sign-in", {
-      ...guess("right"),
-      headers: { origin: "https://evil.example", cookie: "session=x" },
-    }),
-    "refused: a page of another origin sent it",
-  );
+  const foreign = { origin: "https://evil.example", cookie: "session=x" };
+  const cases: [path: string, init: RequestInit, reason: string][] = [
+    ["/any", key("k-815"), "role admin or owner is required"],
+    ["/all", key("k-815"), "roles admin and editor are required"],
+    ["/both", key("k-815"), "role admin is required"],
+    ["/sign-in", guess("wrong"), "Invalid credentials"],
+    [
+      "/sign-in",
+      guess("wrong"),
+      "too many attempts, the next is allowed in 900 s",
+    ],
+    [
+      "/sign-in",
+      { ...guess("right"), headers: foreign },
+      "a page of another origin sent it",
+    ],
+  ];
+  for (const [path, init, reason] of cases) {
+    assertEquals(await reasonOf(path, init), `refused: ${reason}`);
+  }
   assertEquals(
     authSpans(tracer).map(({ name }) => name)
       .filter((name) => name.endsWith("Password")),
