@@ -147,10 +147,9 @@ function withClockError(
   span: ClientSpanData,
   error: number | undefined,
 ): ClientSpanData {
-  const { [CLOCK_ERROR]: _, ...attributes } = span.attributes;
-  return error === undefined || !Object.hasOwn(attributes, ACTION)
+  return error === undefined || !Object.hasOwn(span.attributes, ACTION)
     ? span
-    : { ...span, attributes: { ...attributes, [CLOCK_ERROR]: error } };
+    : { ...span, attributes: { ...span.attributes, [CLOCK_ERROR]: error } };
 }
 
 function offsetOf(clock: unknown, now: () => number): number {
