@@ -659,7 +659,7 @@ testPage(
   },
 );
 
-testPage("stop() restores the page's fetch", async (app, view) => {
+testPage("close() restores the page's fetch", async (app, view) => {
   await traceWith(app.tracer, "page:load");
   const restored = await run<boolean>(
     view,
@@ -672,6 +672,38 @@ testPage("stop() restores the page's fetch", async (app, view) => {
   await traceWith(app.tracer, "before");
   const echo = await run<Echo>(view, `return (await fetch("/echo")).json()`);
   assertStrictEquals(echo.headers.traceparent, undefined);
+});
+
+/** Counts the attempts to send spans, which fail from now on. */
+async function countAttempts({ page }: TestPage): Promise<() => number> {
+  let count = 0;
+  await page.route(/\/api$/, (route) => {
+    count++;
+    return route.abort();
+  });
+  return () => count;
+}
+
+/** Hides the page while 40 traces wait, or ends its tracing. */
+const endWith = (code: string) =>
+  `const tracer = kit.getClientTracer();
+   for (let i = 0; i < 40; i++) tracer.startSpan("waiting").end();
+   Object.defineProperty(document, "hidden", { value: true });
+   ${code};
+   await new Promise((resolve) => setTimeout(resolve, 1000));`;
+
+testPage("many failures don't make a page send faster", async (app, view) => {
+  await sentSpan(app, "page:load");
+  const attempts = await countAttempts(view);
+  await run(view, endWith(`dispatchEvent(new Event("visibilitychange"))`));
+  assertEquals(attempts(), 41, "one for each trace, and a retry");
+});
+
+testPage("close() sends once, also without an answer", async (app, view) => {
+  await sentSpan(app, "page:load");
+  const attempts = await countAttempts(view);
+  await run(view, endWith("tracer.close()"));
+  assertEquals(attempts(), 40);
 });
 
 interface Echo {

@@ -52,7 +52,6 @@ type ServerTiming = readonly {
 
 /** The timing of the page's document. */
 export interface NavigationTiming extends ResourceTiming {
-  readonly domComplete: number;
   readonly loadEventEnd: number;
   readonly activationStart?: number;
 }
@@ -62,8 +61,6 @@ export interface ResourceTiming extends PerformanceEntry {
   readonly initiatorType: string;
   readonly redirectStart: number;
   readonly redirectEnd: number;
-  readonly domainLookupStart: number;
-  readonly domainLookupEnd: number;
   readonly connectStart: number;
   readonly connectEnd: number;
   readonly requestStart: number;
@@ -81,9 +78,4 @@ export interface VitalTiming extends PerformanceEntry {
   readonly interactionId?: number;
   readonly hadRecentInput?: boolean;
   readonly value: number;
-}
-
-/** Sends data while a page is being closed. */
-export interface BrowserNavigator {
-  sendBeacon?(url: string, body: string): boolean;
 }

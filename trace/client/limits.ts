@@ -14,6 +14,8 @@ export const MAX_MESSAGE = 48_000;
  * each failure.
  */
 export const BATCH_DELAY = 100;
+/** The delay that doesn't double any more, in milliseconds. */
+export const MAX_DELAY = 30_000;
 /** Round trips that measure the clock offset before spans are sent. */
 export const PINGS = 4;
 

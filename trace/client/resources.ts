@@ -58,8 +58,12 @@ export function recordResources(): Handlers {
       }).end(responseEnd);
     },
     longtask({ duration, startTime }: PerformanceEntry) {
-      const end = startTime + duration;
-      addSpan(findRoot(false, startTime), "longtask", startTime, end);
+      addSpan(
+        findRoot(false, startTime),
+        "longtask",
+        startTime,
+        startTime + duration,
+      );
     },
   };
 }

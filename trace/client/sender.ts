@@ -6,7 +6,13 @@
  */
 
 import { now } from "./clock.ts";
-import { BATCH_DELAY, MAX_MESSAGE, MAX_QUEUE, PINGS } from "./limits.ts";
+import {
+  BATCH_DELAY,
+  MAX_DELAY,
+  MAX_MESSAGE,
+  MAX_QUEUE,
+  PINGS,
+} from "./limits.ts";
 
 /** A trace whose spans are sent. */
 export interface SentTrace {
@@ -87,12 +93,11 @@ export function flush(): void {
 /** Stops sending. */
 export function stopSender(): void {
   endpoint = undefined;
-  queue = [];
 }
 
 /** Returns the oldest span that may be sent. */
 function next(): QueuedSpan | undefined {
-  return queue.find(([{ isKnown }]) => isKnown);
+  return queue.find(([{ isKnown }]) => isKnown && endpoint);
 }
 
 function schedule(): void {
@@ -142,7 +147,7 @@ async function post(maxSize: number): Promise<unknown> {
     return true;
   } catch {
     queue = [...spans, ...queue];
-    delay *= 2;
+    if (delay < MAX_DELAY) delay *= 2;
     schedule();
   }
 }

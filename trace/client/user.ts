@@ -60,8 +60,11 @@ export function followUser(): void {
         target.localName === "trace-panel"
       ) return;
       const action = type.replace("down", "");
-      const name = `${action} ${describe(target)}`;
-      interaction = beginRoot(action, name, timeStamp);
+      interaction = beginRoot(
+        action,
+        `${action} ${describe(target)}`,
+        timeStamp,
+      );
     },
   );
   listen(["popstate"], () => onMove());
