@@ -22,6 +22,7 @@ import {
   waitForCount,
   waitForPaths,
   waitForText,
+  waitForTexts,
   walkByKeyboard,
 } from "./viewer_page.ts";
 import { ask, testViewer } from "./viewer_fixture.ts";
@@ -178,6 +179,12 @@ Deno.test("The viewer lists causes as the dev command finds them, and opens thei
   );
   await waitForText(page, "#details header", "db.query");
   await waitForText(page, ".trace-header .finding", "posts.ts:41");
+  // It stays in place below the pointer while traces arrive.
+  const chip = page.locator(".trace-header .finding");
+  await chip.evaluate((chip) => chip.setAttribute("data-seen", ""));
+  addQueries(12);
+  await waitForTexts(page, "#found-table [data-row] .count", ["2"]);
+  assertEquals(await page.locator(".finding[data-seen]").count(), 1);
   // Without a pointer, too.
   await page.goBack();
   await page.locator("#details").waitFor({ state: "detached" });

@@ -98,14 +98,7 @@ function walkBack(
 }
 
 /** The phases of a page load. Requests in a phase are its siblings. */
-const PHASES = [
-  "redirect",
-  "domainLookup",
-  "connect",
-  "request",
-  "response",
-  "dom",
-];
+const PHASES = ["redirect", "connect", "request", "response", "dom"];
 
 function isPhase({ span, parent }: SpanNode): boolean {
   return parent?.span.attributes[ACTION] === "load" && isClientSpan(span) &&

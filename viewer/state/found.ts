@@ -19,8 +19,13 @@ export const isLooking = computed(() => addedPaths.value.includes(PATH));
 /** All findings, the newest first. */
 export const found = signal<readonly Found[]>([]);
 
+/** The findings of a trace, as last read. */
+const inTrace = signal({ id: "", list: found.value });
+
 /** The findings of the open trace. */
-export const foundInTrace = signal<readonly Found[]>([]);
+export const foundInTrace = computed(() =>
+  inTrace.value.id === wantedTrace.value ? inTrace.value.list : []
+);
 
 follow(PATH, (answer) => {
   found.value = readFound(answer);
@@ -28,14 +33,14 @@ follow(PATH, (answer) => {
 
 effect(() => {
   const id = wantedTrace.value;
-  const isKnown = found.value.length > 0 && id !== "";
-  foundInTrace.value = [];
-  if (isKnown) readTrace(id);
+  if (found.value.length > 0 && id !== "") readTrace(id);
 });
 
 async function readTrace(id: string): Promise<void> {
   const answer = await askServer(`${PATH}?traceId=${encodeURIComponent(id)}`);
-  if (wantedTrace.peek() === id) foundInTrace.value = readFound(answer);
+  if (wantedTrace.peek() === id) {
+    inTrace.value = { id, list: readFound(answer) };
+  }
 }
 
 /** Opens the trace of a finding at its first span. */

@@ -41,7 +41,7 @@ import {
 } from "./traces.ts";
 import { keepInUrl } from "./url_keys.ts";
 
-/** The tabs of the list. The last one needs a dev command. */
+/** The tabs of the list. The last two need a dev command. */
 export const LIST_TABS = ["traces", "routes", "findings", "cache"] as const;
 
 /** A tab of the list. */
