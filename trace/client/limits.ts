@@ -7,8 +7,11 @@
 
 /** Maximum spans that wait for the server. The oldest ones are dropped. */
 export const MAX_QUEUE = 500;
-/** Maximum characters of a message. Requests that outlive a page take 64 KiB. */
-export const MAX_MESSAGE = 48_000;
+/**
+ * Maximum characters of a message. Requests that outlive a page take 64 KiB, and a
+ * character up to three bytes.
+ */
+export const MAX_MESSAGE = 21_000;
 /**
  * The delay before spans are sent together, in milliseconds. It doubles with
  * each failure.
