@@ -51,13 +51,11 @@ export function stateOf(
   ids: readonly string[],
   findings: Pick<Findings, "of">,
 ): PanelState {
-  const [id] = ids;
-  const page = id === undefined ? undefined : tracer.getTrace(id);
+  const kept = ids.map((id) => tracer.getTrace(id));
+  const [page] = kept;
+  // Several requests may have become one trace.
   const traces = new Map<string, TraceData>();
-  for (const id of ids) {
-    const trace = tracer.getTrace(id);
-    if (trace !== undefined) traces.set(trace.id, trace);
-  }
+  for (const trace of kept) if (trace) traces.set(trace.id, trace);
   const spans = Array.from(traces.values(), ({ spans }) => [...spans.values()])
     .flat();
   const count = (test: (span: SpanData) => boolean) =>
