@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
 import { type Child, ROOT } from "../helpers.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
@@ -182,6 +182,10 @@ Deno.test("The badge of a Hono app's page follows its requests, and opens their 
   await frameOf(page).locator("#details").waitFor();
   assertMatch(page.frames()[1]!.url(), /#trace=[\da-f]{32}&span=[\da-f]{16}$/);
   await frameOf(page).getByText("GET /more").first().waitFor();
+  // More of the same leaves the focus where it is.
+  await page.evaluate("fetch('/more').then((response) => response.json())");
+  await waitForFigures(page, /1 finding 3 requests $/);
+  assert(await finding.evaluate((button) => button.matches(":focus")));
   // It isn't shown in its own frame.
   assertEquals(page.frames().length, 2);
   await assertQuiet(view);
@@ -305,6 +309,8 @@ Deno.test("The panel isn't part of a traced page's trace, and outlives a restart
   await using app = await start(ATLAS);
   await using view = await app.open("/countries/FRA");
   const { page } = view;
+  // The page's script has run, and traces requests.
+  await page.waitForLoadState("load");
   await waitForFigures(page, /queries/);
   await badgeOf(page).click();
   // Within a second, a request would belong to the click.

@@ -39,6 +39,8 @@ export class TracePanel extends HTMLElement {
   #frame: HTMLElement | undefined;
   #traceId: string | undefined;
   #shown = "";
+  #findings: readonly PanelFinding[] = [];
+  #listed = "";
 
   /**
    * Creates the panel.
@@ -74,24 +76,37 @@ export class TracePanel extends HTMLElement {
     this.#badge.replaceChildren(
       ...figuresOf(state, isLive).flatMap((figure) => [figure, " "]),
     );
-    const findings = state?.findings ?? [];
-    this.#list.replaceChildren(
-      ...findings.length === 0
-        ? [create("li", { className: "muted" }, "None on this page")]
-        : findings.map((finding) => this.#item(finding)),
-    );
+    this.#listFindings(state?.findings ?? []);
     if (state?.traceId === undefined || state.traceId === this.#traceId) return;
     this.#traceId = state.traceId;
     this.#link.href = addressOf(state.traceId);
     this.#show(addressOf(state.traceId));
   }
 
-  #item({ message, location, traceId, spanId }: PanelFinding): HTMLElement {
+  /** Lists findings. Equal ones keep their elements, and so the focus. */
+  #listFindings(findings: readonly PanelFinding[]): void {
+    this.#findings = findings;
+    const listed = JSON.stringify(
+      findings.map(({ message, location }) => [message, location]),
+    );
+    if (listed === this.#listed) return;
+    this.#listed = listed;
+    this.#list.replaceChildren(
+      ...findings.length === 0
+        ? [create("li", { className: "muted" }, "None on this page")]
+        : findings.map((finding, index) => this.#item(finding, index)),
+    );
+  }
+
+  #item({ message, location }: PanelFinding, index: number): HTMLElement {
     const button = create("button", { type: "button" }, message);
     if (location !== undefined) {
       button.append(" ", create("code", {}, location));
     }
-    button.onclick = () => this.#show(addressOf(traceId, spanId));
+    button.onclick = () => {
+      const { traceId, spanId } = this.#findings[index]!;
+      this.#show(addressOf(traceId, spanId));
+    };
     return create("li", {}, button);
   }
 

@@ -47,7 +47,10 @@ export function followDrag(
     }
     end();
   };
-  element.onpointercancel = end;
+  element.onpointercancel = () => {
+    isDragged = false;
+    end();
+  };
   // The end of a drag isn't a click.
   element.addEventListener("click", (event) => {
     if (isDragged) event.stopImmediatePropagation();
