@@ -6,6 +6,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createTracer, type Tracer } from "@quartet/kit/trace";
+import { RunFolder } from "../../dev/runs/run_folder.ts";
 import { startRuns } from "../../dev/runs/start.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { routeAt } from "../../trace/http/extra_routes.ts";
@@ -207,6 +208,23 @@ for (const [what, damage, reason] of DAMAGES) {
     assertEquals((await segmentsIn(folder)).length, 1);
   });
 }
+
+Deno.test("Only the user can read what the folder keeps", async () => {
+  await using folder = await makeFolder();
+  // The first run makes the folder.
+  await record(folder, "a");
+  await record(folder, "b");
+  const runs = new RunFolder(folder.path, "main.ts", (text) => {
+    throw new Error(text);
+  });
+  // As a process that ends does.
+  runs.appendNow(runs.pathOf(1, 0), "{}", "{}\n");
+  const paths = await segmentsIn(folder);
+  const modes = [runs.path, ...paths].map((path) =>
+    (Deno.statSync(path).mode! & 0o777).toString(8)
+  );
+  assertEquals(modes, ["700", "600", "600", "600"]);
+});
 
 Deno.test("Several damaged segments are one line", async () => {
   await using folder = await makeFolder();
