@@ -220,6 +220,62 @@ Deno.test("Only the viewer can open files", async (t) => {
   );
 });
 
+Deno.test("The editor is the chosen one, the terminal's, the one of VISUAL or EDITOR, or an installed one", async () => {
+  await using folder = await makeFolder();
+  for (const name of ["code", "zed", "gvim", "webstorm", "other"]) {
+    await folder.write(
+      name,
+      `#!/bin/sh\nprintf '%s ' "\${0##*/}" "$@" > "\${0%/*}/opened"\n`,
+    );
+    await Deno.chmod(`${folder.path}/${name}`, 0o755);
+  }
+  await folder.write(
+    "main.ts",
+    `import process from "node:process";
+    delete process.env.ZED_TERM;
+    delete process.env.CURSOR_TRACE_ID;
+    export default { async fetch(request) {
+      Object.assign(process.env, await request.json());
+      return new Response();
+    } };`,
+  );
+  await using child = startDev(
+    ["main.ts", "--port", "0", "--trace"],
+    folder,
+    ["-A"],
+    { env: { PATH: `${folder.path}:${Deno.env.get("PATH")}` } },
+  );
+  const url = await addressOf(child);
+  const path = await Deno.realPath(`${folder.path}/main.ts`);
+  const none = { LAUNCH_EDITOR: "", TERM_PROGRAM: "", VISUAL: "", EDITOR: "" };
+  const openedWith = async (variables: Partial<typeof none>) => {
+    const body = JSON.stringify({ ...none, ...variables });
+    await (await fetch(url, { method: "POST", body })).body?.cancel();
+    assertEquals(await open(url, { path, line: 7 }), [204, ""]);
+    const words = await Deno.readTextFile(`${folder.path}/opened`);
+    return words.trim().replace(path, "PATH");
+  };
+  const others = { VISUAL: "gvim -f", EDITOR: "webstorm" };
+  assertEquals(
+    [
+      await openedWith({ LAUNCH_EDITOR: "zed", TERM_PROGRAM: "vscode" }),
+      await openedWith({ TERM_PROGRAM: "vscode", ...others }),
+      await openedWith(others),
+      await openedWith({ ...others, VISUAL: "vim" }),
+      await openedWith({ VISUAL: "vim", EDITOR: "nano" }),
+      await openedWith({ LAUNCH_EDITOR: "other" }),
+    ],
+    [
+      "zed PATH:7",
+      "code -g PATH:7",
+      "gvim -f +7 PATH",
+      "webstorm --line 7 PATH",
+      "code -g PATH:7",
+      "other PATH",
+    ],
+  );
+});
+
 Deno.test("A file that can't be opened is answered with the reason", async () => {
   await using folder = await makeFolder();
   const reasonOf = async (editor: string, permission?: string) => {
