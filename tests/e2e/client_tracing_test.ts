@@ -577,6 +577,27 @@ testPage(
   { open: false, clock: true },
 );
 
+testPage(
+  "a page waits twice as long after each failed attempt to send",
+  async (_app, view) => {
+    await view.page.clock.runFor(MINUTE);
+    const times = await run<number[]>(view, "return attempts.slice(0, 6)");
+    const pauses = times.slice(1).map((time, i) => time - times[i]!);
+    assertEquals(pauses, [200, 400, 800, 1_600, 3_200]);
+  },
+  {
+    clock: true,
+    init: `
+      const native = fetch;
+      globalThis.attempts = [];
+      globalThis.fetch = async (...args) => {
+        if (!String(args[0]).endsWith("/api")) return native(...args);
+        attempts.push(Date.now());
+        throw new TypeError("down");
+      };`,
+  },
+);
+
 testPage("a closing page sends its remaining spans", async (app, view) => {
   await sentSpan(app, "page:load");
   const posts = () => app.requests.filter(({ url }) => url.endsWith("/api"));
@@ -629,11 +650,15 @@ testPage(
     const dropped = await run<number>(
       view,
       `const tracer = kit.getClientTracer();
-     for (let i = 0; i < 700; i++) tracer.startSpan("span " + i).end();
+     const record = (from, to) => {
+       for (let i = from; i < to; i++) tracer.startSpan("span " + i).end();
+     };
+     record(0, 400);
      const big = tracer.startSpan("x".repeat(1e6));
      for (let i = 0; i < 1e3; i++) big.setAttribute("key " + i, "y".repeat(1e5));
      for (let i = 0; i < 1e3; i++) big.event("event " + i);
      big.end();
+     record(400, 700);
      return tracer.dropped;`,
     );
     assertEquals(dropped, 201);
