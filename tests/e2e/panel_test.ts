@@ -188,6 +188,8 @@ Deno.test("The badge of a Hono app's page follows its requests, and opens their 
   assert(await finding.evaluate((button) => button.matches(":focus")));
   // It isn't shown in its own frame.
   assertEquals(page.frames().length, 2);
+  await finding.press("Escape");
+  assertEquals(await badgeOf(page).getAttribute("aria-expanded"), "false");
   await assertQuiet(view);
 });
 
