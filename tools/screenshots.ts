@@ -157,18 +157,21 @@ async function take(browser: TestBrowser, shot: Screenshot): Promise<void> {
   const { name, width, height, colorScheme = "light", entry = ATLAS } = shot;
   const folder = shot.folder ?? await Deno.makeTempDir();
   const options = { width, height, colorScheme, folder, env: ATLAS_ENV };
-  await runStory(browser, entry, async (story) => {
-    await shot.show(story);
-    const page = shot.of === "visitor" ? story.visitor : story.reader.page;
-    // Nothing is highlighted by the pointer.
-    await page.mouse.move(0, 0);
-    await page.evaluate(shortenPaths, [ROOT.pathname, "/shop/"] as const);
-    const path = new URL(`docs/images/${name}`, ROOT).pathname;
-    const { length } = await page.screenshot({ path });
-    console.log(`${name} ${(length / 1000).toFixed(0)} KB`);
-  }, options);
-  await Deno.remove(`${folder}/.quartet`, { recursive: true });
-  if (shot.folder === undefined) await Deno.remove(folder);
+  try {
+    await runStory(browser, entry, async (story) => {
+      await shot.show(story);
+      const page = shot.of === "visitor" ? story.visitor : story.reader.page;
+      // Nothing is highlighted by the pointer.
+      await page.mouse.move(0, 0);
+      await page.evaluate(shortenPaths, [ROOT.pathname, "/shop/"] as const);
+      const path = new URL(`docs/images/${name}`, ROOT).pathname;
+      const { length } = await page.screenshot({ path });
+      console.log(`${name} ${(length / 1000).toFixed(0)} KB`);
+    }, options);
+  } finally {
+    await Deno.remove(`${folder}/.quartet`, { recursive: true });
+    if (shot.folder === undefined) await Deno.remove(folder);
+  }
 }
 
 if (import.meta.main) {

@@ -17,27 +17,33 @@ const APP = new URL("companion_server.ts", import.meta.url).pathname;
 const DEV = new URL("../../dev.ts", import.meta.url).pathname;
 const ROUNDS = Number(Deno.args[0] ?? 7);
 
+/** A server process. Disposing it ends the process. */
+interface Server extends AsyncDisposable {
+  /** Whether it has ended. */
+  isOver: boolean;
+}
+
 /** Starts a server. Its output is dropped, so that it can't block. */
-function start(
-  folder: string,
-  ...args: string[]
-): AsyncDisposable {
+function start(folder: string, ...args: string[]): Server {
   const process = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-lock", ...args],
     // Earlier runs are kept below the working directory.
     cwd: folder,
     stdout: "null",
   }).spawn();
-  return {
+  const server: Server = {
+    isOver: false,
     async [Symbol.asyncDispose]() {
-      process.kill();
+      if (!server.isOver) process.kill();
       await process.status;
     },
   };
+  process.status.then(() => server.isOver = true);
+  return server;
 }
 
-async function untilItAnswers(url: string): Promise<void> {
-  for (;;) {
+async function untilItAnswers(url: string, server: Server): Promise<void> {
+  while (!server.isOver) {
     try {
       await (await fetch(url)).text();
       return;
@@ -45,6 +51,7 @@ async function untilItAnswers(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
+  throw new Error(`Cannot measure ${url}: its server has ended`);
 }
 
 const folder = await Deno.makeTempDir();
@@ -52,9 +59,9 @@ try {
   await using stack = new AsyncDisposableStack();
   const loads: Load[] = [];
   const add = async (name: string, port: number, args: string[]) => {
-    stack.use(start(folder, ...args));
+    const server = stack.use(start(folder, ...args));
     const url = `http://127.0.0.1:${port}/`;
-    await untilItAnswers(url);
+    await untilItAnswers(url, server);
     loads.push({ name, url });
   };
   const port = freePort();
