@@ -14,6 +14,7 @@
  * @module
  */
 
+import { hasHeader } from "./http/has_header.ts";
 import { currentScope } from "./request_scope.ts";
 import type { RequestSession } from "./request_session.ts";
 
@@ -23,7 +24,9 @@ const byRequest = new WeakMap<Request, RequestSession[]>();
 /** Notes the session of the request that begins in the current scope. */
 export function noteSession(session: RequestSession): void {
   const scope = currentScope();
-  if (scope !== undefined) (scope.sessions ??= []).push(session);
+  if (scope === undefined) return;
+  if (scope.sessions === undefined) scope.sessions = [session];
+  else scope.sessions.push(session);
 }
 
 /**
@@ -33,7 +36,9 @@ export function noteSession(session: RequestSession): void {
  * @param session A session that code has asked for.
  */
 export function noteSessionOf(request: Request, session: RequestSession): void {
-  if (session.sessionKey === undefined || !request.headers.has("upgrade")) {
+  if (
+    session.sessionKey === undefined || !hasHeader(request.headers, "upgrade")
+  ) {
     return;
   }
   const known = byRequest.get(request);

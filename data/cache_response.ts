@@ -2,6 +2,7 @@ import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, required } from "../core/check/rules.ts";
+import { hasHeader } from "../core/http/has_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import {
   claimedCookies,
@@ -154,7 +155,7 @@ export function createResponseCache(
     const control = readCacheControl(headers.get("cache-control"));
     const bypass = control.has("no-store")
       ? "the request has Cache-Control: no-store"
-      : headers.has("range")
+      : hasHeader(headers, "range")
       ? "the request asks for a range"
       : isPersonal(context)
       ? "code before the cache asked for the user"
@@ -172,7 +173,7 @@ export function createResponseCache(
     const key = keyOfPage(request, vary);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
-    if (cookies.length > 0 || headers.has("authorization")) {
+    if (cookies.length > 0 || hasHeader(headers, "authorization")) {
       const kept = engine.find(key) as Page | undefined;
       const why = kept && whyNotShared(request, kept, cookies);
       if (why !== undefined) return await passStranger(request, next, why);

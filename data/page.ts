@@ -7,6 +7,7 @@
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
+import { hasHeader } from "../core/http/has_header.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
 import { cookieObstacle } from "./cookie_rule.ts";
 
@@ -61,7 +62,9 @@ export function obstacleOf(
   if (/^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) {
     return "the response is a stream of events";
   }
-  if (request.headers.has("authorization") && !allowsAuthorization(control)) {
+  if (
+    hasHeader(request.headers, "authorization") && !allowsAuthorization(control)
+  ) {
     return AUTHORIZED;
   }
   const other = (headers.get("vary") ?? "").split(",")
@@ -116,7 +119,9 @@ export function whyNotShared(
   cookies: readonly string[],
 ): string | undefined {
   const cookie = cookieObstacle(cookies, page.ownCookies);
-  if (cookie !== undefined || !headers.has("authorization")) return cookie;
+  if (cookie !== undefined || !hasHeader(headers, "authorization")) {
+    return cookie;
+  }
   const control = controlOf(page) ?? null;
   return allowsAuthorization(readCacheControl(control))
     ? undefined

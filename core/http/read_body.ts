@@ -5,6 +5,7 @@
  */
 
 import { concatBytes } from "../bytes/concat.ts";
+import { hasHeader } from "./has_header.ts";
 
 /** The reason that a body couldn't be read. */
 export class BodyError extends Error {
@@ -96,7 +97,7 @@ export function declaredLength(headers: Headers): number | undefined {
   const length = headers.get("content-length");
   // A header that is sent twice arrives as a list.
   const isKnown = length !== null && /^\d+$/.test(length) &&
-    !headers.has("content-encoding");
+    !hasHeader(headers, "content-encoding");
   return isKnown ? Number(length) : undefined;
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { ResponseFacts } from "../../core/http/cache_control.ts";
+import { hasHeader } from "../../core/http/has_header.ts";
 import {
   dropTraceTiming,
   TRACE_ID,
@@ -62,9 +63,9 @@ function needsLink(type: string | null, { headers }: RequestHeaders): boolean {
   const isData = type === null || type.startsWith("text/plain") ||
     type.startsWith("application/json");
   // Only browsers send this header. Reading it costs less than the entry.
-  if (isData && !headers.has("sec-fetch-mode")) return false;
+  if (isData && !hasHeader(headers, "sec-fetch-mode")) return false;
   // A proxy may trace the requests for documents.
-  return !headers.has("traceparent") ||
+  return !hasHeader(headers, "traceparent") ||
     !isData && headers.get("sec-fetch-mode") === "navigate";
 }
 
