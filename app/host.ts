@@ -29,7 +29,7 @@ import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import { isA } from "../core/is_a.ts";
-import { attempt, type MaybePromise } from "../core/maybe_async.ts";
+import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
@@ -177,10 +177,20 @@ export function createHost(options: HostOptions): Host {
   ): MaybePromise<Response> {
     const scope = new RequestScope(context, undefined, scopeAround(context));
     if (running.refuses(scope)) return refuseRequest();
-    return running.track(
-      scope,
-      () => runInScope(scope, answer, context, scope, otherwise),
-    );
+    running.add(scope);
+    let response: MaybePromise<Response> | undefined;
+    try {
+      response = runInScope(scope, answer, context, scope, otherwise);
+      return response;
+    } finally {
+      if (isThenable(response)) removeLater(response, scope);
+      else running.remove(scope);
+    }
+  }
+
+  function removeLater(response: Promise<Response>, scope: RequestScope): void {
+    const remove = () => running.remove(scope);
+    response.then(remove, remove);
   }
 
   function answer(
@@ -192,10 +202,22 @@ export function createHost(options: HostOptions): Host {
     try {
       const response = isReady
         ? handle(request, context, otherwise)
-        : getReady().then(() => handle(request, context, otherwise));
-      if (isResponse(response)) return guardCaches(response, request, scope);
-      return response.then((response) => guardCaches(response, request, scope))
-        .catch((error) => fail(error, context, scope));
+        : handleWhenReady(request, context, otherwise);
+      return isThenable(response)
+        ? finishLater(response, context, scope)
+        : guardCaches(response, request, scope);
+    } catch (error) {
+      return fail(error, context, scope);
+    }
+  }
+
+  async function finishLater(
+    response: Promise<Response>,
+    context: Context,
+    scope: RequestScope,
+  ): Promise<Response> {
+    try {
+      return guardCaches(await response, context.request, scope);
     } catch (error) {
       return fail(error, context, scope);
     }
@@ -208,6 +230,15 @@ export function createHost(options: HostOptions): Host {
   ): Response {
     const { request } = context;
     return guardCaches(recover(error, request, context), request, scope);
+  }
+
+  async function handleWhenReady(
+    request: Request,
+    context: Context,
+    otherwise: Otherwise | undefined,
+  ): Promise<Response> {
+    await getReady();
+    return await handle(request, context, otherwise);
   }
 
   function handle(
@@ -250,11 +281,29 @@ function recovering<E>(
   chain: Chain<Context, E>,
   recover: NonNullable<HostOptions["recover"]>,
 ): Chain<Context, E> {
-  return (request, context, end) =>
-    attempt(
-      () => chain(request, context, end),
-      (error) => recover(error, request, context),
-    );
+  return (request, context, end) => {
+    try {
+      const response = chain(request, context, end);
+      return isThenable(response)
+        ? recoverLater(response, recover, request, context)
+        : response;
+    } catch (error) {
+      return recover(error, request, context);
+    }
+  };
+}
+
+async function recoverLater(
+  response: Promise<Response>,
+  recover: NonNullable<HostOptions["recover"]>,
+  request: Request,
+  context: Context,
+): Promise<Response> {
+  try {
+    return await response;
+  } catch (error) {
+    return recover(error, request, context);
+  }
 }
 
 /** A thrown response passes the middlewares like a returned one. */

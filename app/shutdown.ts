@@ -17,8 +17,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { isResponse } from "../core/http/is_response.ts";
-import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import { isThenable } from "../core/maybe_async.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
 
 /** The default of `shutdownTimeout`, in seconds. */
@@ -58,13 +57,13 @@ export class PendingRequests {
     this.#responses.begin();
     info.completed?.then(this.#responses.end, this.#responses.end);
     begin();
-    let isWaiting = false;
+    let response: Response | Promise<Response> | undefined;
     try {
-      const response = handler(request, info);
-      isWaiting = isThenable(response);
-      return isWaiting ? Promise.resolve(response).finally(end) : response;
+      response = handler(request, info);
+      return response;
     } finally {
-      if (!isWaiting) end();
+      if (isThenable(response)) response.then(end, end);
+      else end();
     }
   }
 
@@ -115,7 +114,7 @@ export function closeWithin<T>(deadline: Deadline, close: () => T): T {
 
 /** The requests that a host has begun to answer, by their scopes. */
 export class RunningScopes {
-  readonly #scopes = new Set<RequestScope>();
+  readonly #scopes: RequestScope[] = [];
   #phase: "open" | "ending" | "ended" = "open";
   #onEnd: (() => void) | undefined;
 
@@ -126,29 +125,26 @@ export class RunningScopes {
   refuses(scope: RequestScope): boolean {
     if (this.#phase === "open") return false;
     return this.#phase === "ended" ||
-      !outerScopes(scope).some((outer) => this.#scopes.has(outer));
+      !outerScopes(scope).some((outer) => this.#has(outer));
   }
 
-  /** Handles a request. It runs until its response is known. */
-  track(
-    scope: RequestScope,
-    handle: () => MaybePromise<Response>,
-  ): MaybePromise<Response> {
-    const end = () => {
-      this.#scopes.delete(scope);
-      this.#onEnd?.();
-    };
-    this.#scopes.add(scope);
-    let response: MaybePromise<Response>;
-    try {
-      response = handle();
-    } catch (error) {
-      end();
-      throw error;
+  /** Adds a request, which runs until its response is known. */
+  add(scope: RequestScope): void {
+    scope.runningIndex = this.#scopes.push(scope) - 1;
+  }
+
+  #has(scope: RequestScope): boolean {
+    return this.#scopes[scope.runningIndex] === scope;
+  }
+
+  /** Removes a request, by moving the last one into its place. */
+  remove(scope: RequestScope): void {
+    const last = this.#scopes.pop()!;
+    if (last !== scope) {
+      this.#scopes[scope.runningIndex] = last;
+      last.runningIndex = scope.runningIndex;
     }
-    if (isResponse(response)) end();
-    else response.then(end, end);
-    return response;
+    this.#onEnd?.();
   }
 
   /**
@@ -167,10 +163,10 @@ export class RunningScopes {
   }
 
   async #end(deadline: Deadline, close: () => Promise<void>): Promise<void> {
-    const own = new Set(outerScopes(currentScope()));
-    const isIdle = () => this.#scopes.isSubsetOf(own);
-    const sent = [...this.#scopes.difference(own)]
-      .map((scope) => scope.ownContext?.info?.completed);
+    const own = outerScopes(currentScope());
+    const others = () => this.#scopes.filter((scope) => !own.includes(scope));
+    const isIdle = () => others().length === 0;
+    const sent = others().map((scope) => scope.ownContext?.info?.completed);
     if (!isIdle()) {
       const idle = new Promise<void>((resolve) => {
         this.#onEnd = () => isIdle() && resolve();

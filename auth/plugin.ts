@@ -1,7 +1,11 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { refuseUncalled } from "../core/guard_fragment.ts";
-import { whenDone } from "../core/maybe_async.ts";
-import type { Middleware } from "../core/middleware.ts";
+import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
+import {
+  acceptDirect,
+  type DirectNext,
+  type Middleware,
+} from "../core/middleware.ts";
 import { claimCookies, markPersonal } from "../core/personal.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { RouteArgs } from "../core/route.ts";
@@ -176,21 +180,30 @@ export function createAuthPlugin<
   ): RequestAuth | Promise<RequestAuth> {
     claimCookies(core.cookieNames);
     const result = authenticate(core, request);
-    const toAuth = (result: AuthResult) =>
-      new RequestAuth(core, request, info, result, context);
-    return result instanceof Promise ? result.then(toAuth) : toAuth(result);
+    return result instanceof Promise
+      ? authLater(request, info, result, context)
+      : new RequestAuth(core, request, info, result, context);
+  }
+
+  async function authLater(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    result: Promise<AuthResult>,
+    context: RequestContext | undefined,
+  ): Promise<RequestAuth> {
+    return new RequestAuth(core, request, info, await result, context);
   }
 
   return {
     name: "auth",
     health: core.health,
     routes: createOAuthRoutes(providers.values(), config.oauthRoutes),
-    async middleware(request, context, next) {
-      const begun = authFor(request, context.info, context);
-      const auth = begun instanceof Promise ? await begun : begun;
-      context.set("auth", auth);
-      return await withCookies(auth, next);
-    },
+    middleware: acceptDirect((request, context, next) => {
+      const auth = authFor(request, context.info, context);
+      return auth instanceof Promise
+        ? enterLater(auth, context, next)
+        : enter(auth, context, next);
+    }),
     authenticate(request, info) {
       // The caller gets the user, so the response is personal.
       markPersonal();
@@ -224,6 +237,24 @@ export function createAuthPlugin<
       return sessions.close();
     },
   };
+}
+
+async function enterLater(
+  auth: Promise<RequestAuth>,
+  context: RequestContext,
+  next: DirectNext,
+): Promise<Response> {
+  return await enter(await auth, context, next);
+}
+
+/** Runs the rest of a request with its auth. */
+function enter(
+  auth: RequestAuth,
+  context: RequestContext,
+  next: DirectNext,
+): MaybePromise<Response> {
+  context.set("auth", auth);
+  return withCookies(auth, next);
 }
 
 refuseUncalled(createAuthPlugin);

@@ -29,12 +29,14 @@ import { networkOfAddress } from "./sign_in/client_network.ts";
 import { reportFailure, reportLateFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
+const NO_COOKIES: readonly string[] = [];
+
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth extends RequestUser implements AuthContext {
   readonly #core: AuthCore;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
-  readonly #cookies: PendingCookies;
+  #pending: PendingCookies | undefined;
   #isAnswered = false;
   #returnTo: string | null = null;
 
@@ -49,7 +51,6 @@ export class RequestAuth extends RequestUser implements AuthContext {
     this.#core = core;
     this.#request = request;
     this.#info = info;
-    this.#cookies = new PendingCookies(core.settings.cookie, request);
     if (result instanceof Rejection) {
       core.emit({ type: "session_rejected", reason: result.reason });
       if (result.credentialSource === "cookie") this.#cookies.clearSession();
@@ -57,6 +58,14 @@ export class RequestAuth extends RequestUser implements AuthContext {
       // authenticate() notes it by the request.
       noteSession(this);
     }
+  }
+
+  /** Created when needed: most requests set no cookies. */
+  get #cookies(): PendingCookies {
+    return this.#pending ??= new PendingCookies(
+      this.#core.settings.cookie,
+      this.#request,
+    );
   }
 
   get returnTo(): string | null {
@@ -83,9 +92,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
    * Returns the cookies for the response, without marking it as personal. It
    * can't carry cookies that are set later.
    */
-  takeCookies(): string[] {
+  takeCookies(): readonly string[] {
     this.#isAnswered = true;
-    return this.#cookies.headers;
+    return this.#pending?.headers ?? NO_COOKIES;
   }
 
   signIn(
@@ -279,7 +288,8 @@ export class RequestAuth extends RequestUser implements AuthContext {
   /** Whether the response should carry the session's cookie anew. */
   isRefreshDue(): boolean {
     const verified = this.verified;
-    return verified?.credentialSource === "cookie" && this.#cookies.isEmpty &&
+    return verified?.credentialSource === "cookie" &&
+      this.#pending?.isEmpty !== false &&
       this.#core.sessions.isDue(verified);
   }
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from "./context.ts";
 import { checkResponse, isResponse } from "./http/is_response.ts";
-import { type MaybePromise, whenDone } from "./maybe_async.ts";
+import { isThenable, type MaybePromise } from "./maybe_async.ts";
 
 /** Runs the rest of the chain and returns its response. */
 export type Next = () => Promise<Response>;
@@ -18,6 +18,26 @@ export interface Middleware<C extends RequestContext = RequestContext> {
   readonly outermost?: boolean;
 }
 
+/** A {@linkcode Next} that returns the response itself, and throws, if nothing waits. */
+export type DirectNext = () => MaybePromise<Response>;
+
+/** A middleware that makes nothing wait. */
+export type DirectMiddleware<C extends RequestContext = RequestContext> = (
+  request: Request,
+  context: C,
+  next: DirectNext,
+) => MaybePromise<Response>;
+
+const directMiddlewares = new WeakSet<object>();
+
+/** Marks a middleware, so that chains call it with a {@linkcode DirectNext}. */
+export function acceptDirect<C extends RequestContext>(
+  middleware: DirectMiddleware<C>,
+): Middleware<C> {
+  directMiddlewares.add(middleware);
+  return middleware;
+}
+
 /** The end of a chain, which answers if every middleware calls `next`. */
 export type Handler<C extends RequestContext = RequestContext> = (
   request: Request,
@@ -25,11 +45,11 @@ export type Handler<C extends RequestContext = RequestContext> = (
 ) => Response | Promise<Response>;
 
 /** Middlewares as one function. `end` is the handler inside. */
-export type Chain<C extends RequestContext, E = void> = (
-  request: Request,
-  context: C,
-  end: E,
-) => MaybePromise<Response>;
+export type Chain<
+  C extends RequestContext,
+  E = void,
+  R extends MaybePromise<Response> = MaybePromise<Response>,
+> = (request: Request, context: C, end: E) => R;
 
 /**
  * Composes middlewares into one function. If nothing inside is asynchronous, it
@@ -52,6 +72,9 @@ function wrap<C extends RequestContext, E>(
   middleware: Middleware<C>,
   rest: Chain<C, E>,
 ): Chain<C, E> {
+  const proceed = directMiddlewares.has(middleware)
+    ? rest as Chain<C, E, Promise<Response>>
+    : promised(rest);
   return (request, context, end) => {
     let isCalled = false;
     const response = middleware(request, context, () => {
@@ -61,36 +84,44 @@ function wrap<C extends RequestContext, E>(
         );
       }
       isCalled = true;
-      return runNext(rest, request, context, end);
+      return proceed(request, context, end);
     });
-    return whenDone(
-      response,
-      (response) =>
-        checkResponse(
-          response,
-          request,
-          "a middleware must return",
-          (value) => value === undefined ? "; return next()" : "",
-        ),
-    );
+    return isThenable(response)
+      ? checkLater(response, request)
+      : checkReturned(response, request);
   };
 }
 
-/** Runs the rest of a chain for `next()`. Every failure is a rejection. */
-function runNext<C extends RequestContext, E>(
-  rest: Chain<C, E>,
+async function checkLater(
+  response: PromiseLike<Response>,
   request: Request,
-  context: C,
-  end: E,
 ): Promise<Response> {
-  let response: MaybePromise<Response>;
-  try {
-    response = rest(request, context, end);
-  } catch (error) {
-    response = Promise.reject(error);
-  }
-  if (isResponse(response)) return Promise.resolve(response);
-  // A middleware that doesn't await it must not cause an unhandled rejection.
-  response.catch(() => {});
-  return response;
+  return checkReturned(await response, request);
+}
+
+function checkReturned(response: Response, request: Request): Response {
+  return checkResponse(
+    response,
+    request,
+    "a middleware must return",
+    (value) => value === undefined ? "; return next()" : "",
+  );
+}
+
+/** The chain for a `next()` whose every failure is a rejection. */
+function promised<C extends RequestContext, E>(
+  chain: Chain<C, E>,
+): Chain<C, E, Promise<Response>> {
+  return (request, context, end) => {
+    let response: MaybePromise<Response>;
+    try {
+      response = chain(request, context, end);
+    } catch (error) {
+      response = Promise.reject(error);
+    }
+    if (isResponse(response)) return Promise.resolve(response);
+    // A middleware that doesn't await it must not cause an unhandled rejection.
+    response.catch(() => {});
+    return response;
+  };
 }

@@ -52,6 +52,8 @@ export class RequestScope {
   sessions: RequestSession[] | undefined;
   /** The request of `span`, if it is the span of a request. */
   tracedRequest: Request | undefined;
+  /** The index in the host's list of running requests. */
+  runningIndex = -1;
   /** The connection of a request that starts here without a context. */
   info: ConnectionInfo | undefined;
   readonly #context: RequestContext | undefined;

@@ -3,10 +3,15 @@ import {
   readResponse,
   sharedCacheHeaders,
 } from "../../core/http/cache_control.ts";
+import {
+  attempt,
+  isThenable,
+  type MaybePromise,
+} from "../../core/maybe_async.ts";
 import { isA } from "../../core/is_a.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
-import type { Next } from "../../core/middleware.ts";
+import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
@@ -15,39 +20,58 @@ import type { RequestAuth } from "../request_auth.ts";
  * Runs the rest of a request and sets the pending cookies with its response. A
  * thrown response gets them too, and so does an {@linkcode AuthError}'s.
  */
-export async function withCookies(
+export function withCookies(
   auth: RequestAuth,
-  next: Next,
-): Promise<Response> {
-  const response = await answer(next);
-  // A switch of protocols sets no cookies, and its request can't be read.
-  if (response.status < 200) return response;
-  if (auth.isRefreshDue() && !readResponse(response.headers).isShared) {
-    // The old session is still valid, so a failure is only logged.
-    await auth.refreshSession().catch((error) => {
-      // The store has reported its outage.
-      if (isA(error, UnavailableError)) return;
-      console.error("A session could not be refreshed:", printableError(error));
-    });
-  }
-  const cookies = auth.takeCookies();
-  return cookies.length === 0 ? response : setCookies(response, cookies);
+  next: DirectNext,
+): MaybePromise<Response> {
+  const response = attempt(next, recover);
+  return isThenable(response)
+    ? finishLater(auth, response)
+    : finish(auth, response);
 }
 
-async function answer(next: Next): Promise<Response> {
+async function finishLater(
+  auth: RequestAuth,
+  response: Promise<Response>,
+): Promise<Response> {
+  return await finish(auth, await response);
+}
+
+function finish(auth: RequestAuth, response: Response): MaybePromise<Response> {
+  // A switch of protocols sets no cookies, and its request can't be read.
+  if (response.status < 200) return response;
+  return auth.isRefreshDue() && !readResponse(response.headers).isShared
+    ? refresh(auth, response)
+    : setCookies(response, auth.takeCookies());
+}
+
+function recover(error: unknown): Response {
+  if (isResponse(error)) return error;
+  if (error instanceof AuthError) return error.toResponse();
+  throw error;
+}
+
+/** Refreshes the session. The old one is still valid, so a failure is only logged. */
+async function refresh(
+  auth: RequestAuth,
+  response: Response,
+): Promise<Response> {
   try {
-    return await next();
+    await auth.refreshSession();
   } catch (error) {
-    if (isResponse(error)) return error;
-    if (error instanceof AuthError) return error.toResponse();
-    throw error;
+    // The store has reported its outage.
+    if (!isA(error, UnavailableError)) {
+      console.error("A session could not be refreshed:", printableError(error));
+    }
   }
+  return setCookies(response, auth.takeCookies());
 }
 
 /**
  * Returns a copy with cookies. A handler may give one response to everybody.
  */
 function setCookies(given: Response, cookies: readonly string[]): Response {
+  if (cookies.length === 0) return given;
   const response = new Response(given.body, given);
   const { headers } = response;
   const present = new Set(headers.getSetCookie());

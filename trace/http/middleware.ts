@@ -1,9 +1,14 @@
-import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
 import { readResponse } from "../../core/http/cache_control.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { TRACE_ID } from "../../core/http/trace_headers.ts";
-import type { Middleware, Next } from "../../core/middleware.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import {
+  acceptDirect,
+  type DirectMiddleware,
+  type DirectNext,
+  type Middleware,
+} from "../../core/middleware.ts";
+import { isThenable, type MaybePromise } from "../../core/maybe_async.ts";
 import { pathOf } from "../../core/path.ts";
 import {
   RequestScope,
@@ -73,17 +78,22 @@ export function traceMiddleware(
   tracer: Tracer = getTracer(),
   options: TraceMiddlewareOptions = {},
 ): Middleware {
+  const middleware = acceptDirect(createTracing(tracer, options));
+  return Object.assign(middleware, { outermost: true });
+}
+
+/** Creates the function behind {@linkcode traceMiddleware}. */
+export function createTracing(
+  tracer: Tracer,
+  options: TraceMiddlewareOptions,
+): DirectMiddleware {
   checkMiddlewareOptions(tracer, options);
   const { exclude = [], recordHeaders = false } = options;
   const decide = createSampler(options.sample, options.trustParent);
   const isExcluded = createExclusion(exclude);
   const isDeferring = isDeferringTracer(tracer);
 
-  function middleware(
-    request: Request,
-    context: RequestContext,
-    next: Next,
-  ): Response | Promise<Response> {
+  return (request, context, next) => {
     const path = pathOf(request.url);
     const isLeftOut = isExcluded(path);
     const around = scopeAround(context);
@@ -115,7 +125,7 @@ export function traceMiddleware(
     return isOwnScope
       ? proceed(span, scope, info, next)
       : runInScope(scope, () => proceed(span, scope, info, next));
-  }
+  };
 
   function openSpan(
     request: Request,
@@ -143,8 +153,6 @@ export function traceMiddleware(
     if (isDeferring) awaitDecision(span);
     return span;
   }
-
-  return Object.assign(middleware, { outermost: true });
 }
 
 /**
@@ -170,8 +178,8 @@ function leaveOut(
   _span: Span,
   scope: RequestScope,
   info: ConnectionInfo | undefined,
-  next: Next,
-): Response | Promise<Response> {
+  next: DirectNext,
+): MaybePromise<Response> {
   const forget = () => scope.span = scope.tracedRequest = undefined;
   // A job that it has started doesn't belong to it forever.
   info?.completed?.then(forget, forget);
@@ -183,9 +191,9 @@ function answer(
   span: Span,
   scope: RequestScope,
   info: ConnectionInfo | undefined,
-  next: Next,
-): Response | Promise<Response> {
-  let response: Response | Promise<Response>;
+  next: DirectNext,
+): MaybePromise<Response> {
+  let response: MaybePromise<Response>;
   try {
     response = next();
   } catch (error) {

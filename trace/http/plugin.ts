@@ -6,13 +6,14 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import type { Next } from "../../core/middleware.ts";
+import type { MaybePromise } from "../../core/maybe_async.ts";
+import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
 import { type Authorize, byDefault, warnOnce } from "./access.ts";
 import { createCollector } from "../record/collector.ts";
-import { traceMiddleware } from "./middleware.ts";
+import { createTracing } from "./middleware.ts";
 import {
   TRACE_MIDDLEWARE,
   type TraceMiddlewareOptions,
@@ -100,13 +101,13 @@ export function tracePlugin(
     ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
   });
 
-  const trace = traceMiddleware(tracer, traced);
+  const trace = createTracing(tracer, traced);
 
   function middleware(
     request: Request,
     context: Context,
-    next: Next,
-  ): Response | Promise<Response> {
+    next: DirectNext,
+  ): MaybePromise<Response> {
     const path = pathOf(request.url);
     if (!path.startsWith(PREFIX)) return trace(request, context, next);
     switch (path.slice(PREFIX.length)) {
@@ -132,7 +133,7 @@ export function tracePlugin(
 
   return {
     name: "trace",
-    middleware: Object.assign(middleware, { outermost: true }),
+    middleware: Object.assign(acceptDirect(middleware), { outermost: true }),
     setup() {
       if (authorize === byDefault) warnOnce();
     },
