@@ -17,7 +17,7 @@ import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
-import { observe } from "../core/observe.ts";
+import { isTraced, observe } from "../core/observe.ts";
 import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";
 import { aBodySize, type Guarded, limitBody } from "./body_limit.ts";
 import { guard } from "./guard.ts";
@@ -151,8 +151,7 @@ function guardedBy(
     : readGuards(config, operation, "config.");
   return rule === undefined
     ? (run) => run
-    : (run) => (request, context) =>
-      guard(rule, path, request, context, () => run(request, context));
+    : (run) => (request, context) => guard(rule, path, request, context, run);
 }
 
 function answerWith(
@@ -160,17 +159,16 @@ function answerWith(
   layer: "data" | "forms",
   fn: (args: RouteArgs) => unknown,
 ): Handler<Context> {
+  const run = (request: Request, context: Context) =>
+    fn({ request, context, params: context.params });
+  const runTraced = (request: Request, context: Context) =>
+    observe(name, layer, () => run(request, context));
   return (request, context) =>
-    whenDone(
-      observe(
-        name,
-        layer,
-        () => fn({ request, context, params: context.params }),
-      ),
-      (result) => {
-        if (isResponse(result)) return result;
-        if (result === undefined) return new Response(null, { status: 204 });
-        return Response.json(result);
-      },
-    );
+    whenDone((isTraced() ? runTraced : run)(request, context), toResponse);
+}
+
+function toResponse(result: unknown): Response {
+  if (isResponse(result)) return result;
+  if (result === undefined) return new Response(null, { status: 204 });
+  return Response.json(result);
 }

@@ -1,8 +1,11 @@
 import { kindOf } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
+import { hasHeader } from "../core/http/has_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
-import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
+import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import type { Handler } from "../core/middleware.ts";
 import { markPersonal, markRefused } from "../core/personal.ts";
+import { currentScope } from "../core/request_scope.ts";
 import type { AuthRule } from "../core/route.ts";
 
 /**
@@ -15,33 +18,65 @@ export function guard(
   place: string,
   request: Request,
   context: Context,
-  run: () => MaybePromise<Response>,
+  run: Handler<Context>,
 ): MaybePromise<Response> {
-  // An outer page cache must not answer in its place.
-  markPersonal(context, isAnonymous(request));
-  const refusal = attempt<unknown>(
-    () => rule.check(request, context),
-    (error) => {
-      if (isResponse(error)) markRefused(request, error);
-      throw error;
-    },
+  // An outer page cache must not answer in its place. Only outer scopes ask
+  // whether the request is anonymous.
+  const isInner = currentScope()?.outer !== undefined;
+  markPersonal(context, isInner && isAnonymous(request));
+  let refusal: unknown;
+  try {
+    refusal = rule.check(request, context);
+  } catch (error) {
+    return fail(request, error);
+  }
+  return isThenable(refusal)
+    ? decideLater(refusal, place, request, context, run)
+    : decide(refusal, place, request, context, run);
+}
+
+async function decideLater(
+  refusal: PromiseLike<unknown>,
+  place: string,
+  request: Request,
+  context: Context,
+  run: Handler<Context>,
+): Promise<Response> {
+  let decided: unknown;
+  try {
+    decided = await refusal;
+  } catch (error) {
+    fail(request, error);
+  }
+  return await decide(decided, place, request, context, run);
+}
+
+function fail(request: Request, error: unknown): never {
+  if (isResponse(error)) markRefused(request, error);
+  throw error;
+}
+
+/** If a check fails or returns any other value, access is refused. */
+function decide(
+  refusal: unknown,
+  place: string,
+  request: Request,
+  context: Context,
+  run: Handler<Context>,
+): MaybePromise<Response> {
+  if (refusal === undefined) return run(request, context);
+  if (isResponse(refusal)) {
+    markRefused(request, refusal);
+    return refusal;
+  }
+  throw new TypeError(
+    `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
+      kindOf(refusal)
+    }`,
   );
-  return whenDone(refusal, (refusal) => {
-    // If a check fails or returns any other value, access is refused.
-    if (refusal === undefined) return run();
-    if (isResponse(refusal)) {
-      markRefused(request, refusal);
-      return refusal;
-    }
-    throw new TypeError(
-      `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
-        kindOf(refusal)
-      }`,
-    );
-  });
 }
 
 /** Whether a request has no credentials. The core knows only these headers. */
 function isAnonymous({ headers }: Request): boolean {
-  return !headers.has("cookie") && !headers.has("authorization");
+  return !hasHeader(headers, "cookie") && !hasHeader(headers, "authorization");
 }

@@ -10,9 +10,9 @@
  * @module
  */
 
+import { hasHeader } from "../core/http/has_header.ts";
 import { isA } from "../core/is_a.ts";
-import { attempt } from "../core/maybe_async.ts";
-import { observe } from "../core/observe.ts";
+import { isTraced, observe } from "../core/observe.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
@@ -37,17 +37,25 @@ export function authenticate(
   core: AuthCore,
   request: Request,
 ): AuthResult | Promise<AuthResult> {
+  return isTraced()
+    ? checkTraced(core, request)
+    : checkCredentials(core, request);
+}
+
+function checkTraced(
+  core: AuthCore,
+  request: Request,
+): AuthResult | Promise<AuthResult> {
   return observe("auth:session", "auth", (span) => {
     const result = checkCredentials(core, request);
-    if (span === undefined) return result;
     const note = (result: AuthResult) => {
-      span.setAttribute("app.auth.result", nameOf(result));
+      span?.setAttribute("app.auth.result", nameOf(result));
       const provider = providerOf(result);
       if (typeof provider === "string") {
-        span.setAttribute("app.auth.provider", provider);
+        span?.setAttribute("app.auth.provider", provider);
       }
       if (result !== undefined && !isVerified(result)) {
-        span.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
+        span?.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
       }
       return result;
     };
@@ -123,17 +131,45 @@ function checkCredentials(
 
 /** Verifies a cookie or a token, and decides what happens if that is impossible. */
 function verifySigned(
-  { sessions, settings }: AuthCore,
-  { headers }: Request,
+  core: AuthCore,
+  request: Request,
   value: string,
   source: SignedSource,
 ): AuthResult | Promise<AuthResult> {
-  return attempt<AuthResult>(() => sessions.verify(value, source), (error) => {
-    // A socket would stay anonymous even after the store is back.
-    const isRefused = settings.fallback === "refuse" || headers.has("upgrade");
-    if (isRefused || !isA(error, UnavailableError)) throw error;
-    return new Unverified(error, source);
-  });
+  try {
+    const result = core.sessions.verify(value, source);
+    return result instanceof Promise
+      ? verifyLater(result, core, request, source)
+      : result;
+  } catch (error) {
+    return recover(error, core, request, source);
+  }
+}
+
+async function verifyLater(
+  result: Promise<AuthResult>,
+  core: AuthCore,
+  request: Request,
+  source: SignedSource,
+): Promise<AuthResult> {
+  try {
+    return await result;
+  } catch (error) {
+    return recover(error, core, request, source);
+  }
+}
+
+function recover(
+  error: unknown,
+  { settings }: AuthCore,
+  { headers }: Request,
+  source: SignedSource,
+): Unverified {
+  // A socket would stay anonymous even after the store is back.
+  const isRefused = settings.fallback === "refuse" ||
+    hasHeader(headers, "upgrade");
+  if (isRefused || !isA(error, UnavailableError)) throw error;
+  return new Unverified(error, source);
 }
 
 /** Returns the session of a user whom a provider has found by the request. */

@@ -7,7 +7,8 @@
 import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { observe } from "../core/observe.ts";
+import { isTraced, observe } from "../core/observe.ts";
+import type { ObservedSpan } from "../core/observed_span.ts";
 import { markRefused } from "../core/personal.ts";
 import type { AuthRule } from "../core/route.ts";
 import { requestAuthOf } from "./access.ts";
@@ -59,21 +60,39 @@ export function refuse(
   request: Request,
   context: RequestContext,
 ): Response | undefined {
-  return observe(guard.name, "auth", (span) => {
-    const auth = requestAuthOf(context);
-    const reason = reasonToRefuse(guard, auth, request);
-    span?.setAttribute("app.auth.allowed", reason === undefined);
-    if (reason === undefined) return undefined;
-    span?.setAttribute("app.auth.reason", reason);
-    span?.setAttribute(
-      "app.reason",
-      `refused: ${inWords(reason, guard, auth)}`,
-    );
-    auth.deny(reason);
-    const refusal = responseTo(reason, guard, request);
-    markRefused(request, refusal);
-    return refusal;
-  });
+  return isTraced()
+    ? decideTraced(guard, request, context)
+    : decide(guard, request, context, undefined);
+}
+
+function decideTraced(
+  guard: Guard,
+  request: Request,
+  context: RequestContext,
+): Response | undefined {
+  return observe(
+    guard.name,
+    "auth",
+    (span) => decide(guard, request, context, span),
+  );
+}
+
+function decide(
+  guard: Guard,
+  request: Request,
+  context: RequestContext,
+  span: ObservedSpan | undefined,
+): Response | undefined {
+  const auth = requestAuthOf(context);
+  const reason = reasonToRefuse(guard, auth, request);
+  span?.setAttribute("app.auth.allowed", reason === undefined);
+  if (reason === undefined) return undefined;
+  span?.setAttribute("app.auth.reason", reason);
+  span?.setAttribute("app.reason", `refused: ${inWords(reason, guard, auth)}`);
+  auth.deny(reason);
+  const refusal = responseTo(reason, guard, request);
+  markRefused(request, refusal);
+  return refusal;
 }
 
 /** Returns what a refused request lacks. */
@@ -109,7 +128,8 @@ function reasonToRefuse(
   if (!required) return undefined;
   auth.demandVerified();
   if (!auth.isAuthenticated()) return "anonymous";
-  return demands.every((demand) => isMet(demand, auth)) ? undefined : "roles";
+  for (const demand of demands) if (!isMet(demand, auth)) return "roles";
+  return undefined;
 }
 
 function responseTo(

@@ -72,8 +72,12 @@ export class RequestUser implements RequestSession {
   }
 
   getUser(): User | null {
-    const { session } = this;
-    return session && userFromSession(session);
+    const shared = this.ask()?.session;
+    if (shared === undefined) return null;
+    // Only claims can share objects with the user.
+    return userFromSession(
+      shared.claims === undefined ? this.#session ?? shared : this.session!,
+    );
   }
 
   /**

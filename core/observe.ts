@@ -44,6 +44,14 @@ export function observe<T>(
 }
 
 /**
+ * Whether code runs in a trace. Outside of one, a caller on the way of each
+ * request saves the closure for {@linkcode observe}.
+ */
+export function isTraced(): boolean {
+  return currentScope()?.span !== undefined;
+}
+
+/**
  * Runs `fn` with `span` as the current one, and ends the span after it. A result
  * with a `then` method becomes a promise: a lazy query runs when `then` is called,
  * so it is called once, inside the span.

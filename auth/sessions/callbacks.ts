@@ -102,18 +102,26 @@ export function runCallbacks(
   callbacks: AuthCallbacks,
   result: AuthResult | Promise<AuthResult>,
 ): AuthResult | Promise<AuthResult> {
-  const { onSessionValidate } = callbacks;
-  if (callbacks.session === undefined && onSessionValidate === undefined) {
+  if (
+    callbacks.session === undefined &&
+    callbacks.onSessionValidate === undefined
+  ) {
     return result;
   }
-  return (async () => {
-    const checked = await result;
-    if (!isVerified(checked)) return checked;
-    const verified = await callSession(callbacks, checked);
-    const session = verified.custom ?? copySession(verified.session);
-    // Only a truthy answer means yes.
-    return onSessionValidate === undefined || await onSessionValidate(session)
-      ? verified
-      : new Rejection("refused", verified.credentialSource);
-  })();
+  return validate(callbacks, result);
+}
+
+async function validate(
+  callbacks: AuthCallbacks,
+  result: AuthResult | Promise<AuthResult>,
+): Promise<AuthResult> {
+  const { onSessionValidate } = callbacks;
+  const checked = await result;
+  if (!isVerified(checked)) return checked;
+  const verified = await callSession(callbacks, checked);
+  const session = verified.custom ?? copySession(verified.session);
+  // Only a truthy answer means yes.
+  return onSessionValidate === undefined || await onSessionValidate(session)
+    ? verified
+    : new Rejection("refused", verified.credentialSource);
 }
