@@ -2,7 +2,7 @@ import { kindOf } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
 import { hasHeader } from "../core/http/has_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
-import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
 import { markPersonal, markRefused } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";
@@ -24,34 +24,21 @@ export function guard(
   // whether the request is anonymous.
   const isInner = currentScope()?.outer !== undefined;
   markPersonal(context, isInner && isAnonymous(request));
-  let refusal: unknown;
-  try {
-    refusal = rule.check(request, context);
-  } catch (error) {
-    return fail(request, error);
-  }
-  return isThenable(refusal)
-    ? decideLater(refusal, place, request, context, run)
-    : decide(refusal, place, request, context, run);
+  const refusal = attempt<unknown, [AuthRule, Request, Context]>(
+    check,
+    fail,
+    rule,
+    request,
+    context,
+  );
+  return whenDone(refusal, decide, place, request, context, run);
 }
 
-async function decideLater(
-  refusal: PromiseLike<unknown>,
-  place: string,
-  request: Request,
-  context: Context,
-  run: Handler<Context>,
-): Promise<Response> {
-  let decided: unknown;
-  try {
-    decided = await refusal;
-  } catch (error) {
-    fail(request, error);
-  }
-  return await decide(decided, place, request, context, run);
+function check(rule: AuthRule, request: Request, context: Context): unknown {
+  return rule.check(request, context);
 }
 
-function fail(request: Request, error: unknown): never {
+function fail(error: unknown, _rule: AuthRule, request: Request): never {
   if (isResponse(error)) markRefused(request, error);
   throw error;
 }

@@ -29,7 +29,12 @@ import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import { isA } from "../core/is_a.ts";
-import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import {
+  attempt,
+  isThenable,
+  type MaybePromise,
+  whenDone,
+} from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
@@ -198,29 +203,19 @@ export function createHost(options: HostOptions): Host {
     scope: RequestScope,
     otherwise: Otherwise | undefined,
   ): MaybePromise<Response> {
-    const { request } = context;
-    try {
-      const response = isReady
-        ? handle(request, context, otherwise)
-        : handleWhenReady(request, context, otherwise);
-      return isThenable(response)
-        ? finishLater(response, context, scope)
-        : guardCaches(response, request, scope);
-    } catch (error) {
-      return fail(error, context, scope);
-    }
+    return attempt(respond, fail, context, scope, otherwise);
   }
 
-  async function finishLater(
-    response: Promise<Response>,
+  function respond(
     context: Context,
     scope: RequestScope,
-  ): Promise<Response> {
-    try {
-      return guardCaches(await response, context.request, scope);
-    } catch (error) {
-      return fail(error, context, scope);
-    }
+    otherwise: Otherwise | undefined,
+  ): MaybePromise<Response> {
+    const { request } = context;
+    const response = isReady
+      ? handle(request, context, otherwise)
+      : handleWhenReady(request, context, otherwise);
+    return whenDone(response, guardCaches, request, scope);
   }
 
   function fail(
@@ -281,29 +276,8 @@ function recovering<E>(
   chain: Chain<Context, E>,
   recover: NonNullable<HostOptions["recover"]>,
 ): Chain<Context, E> {
-  return (request, context, end) => {
-    try {
-      const response = chain(request, context, end);
-      return isThenable(response)
-        ? recoverLater(response, recover, request, context)
-        : response;
-    } catch (error) {
-      return recover(error, request, context);
-    }
-  };
-}
-
-async function recoverLater(
-  response: Promise<Response>,
-  recover: NonNullable<HostOptions["recover"]>,
-  request: Request,
-  context: Context,
-): Promise<Response> {
-  try {
-    return await response;
-  } catch (error) {
-    return recover(error, request, context);
-  }
+  return (request, context, end) =>
+    attempt(chain, recover, request, context, end);
 }
 
 /** A thrown response passes the middlewares like a returned one. */

@@ -8,7 +8,7 @@ import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { checkResponse } from "../core/http/is_response.ts";
-import { isThenable, type MaybePromise } from "../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import { pathOf } from "../core/path.ts";
 import { currentScope } from "../core/request_scope.ts";
 import type { Route } from "../core/route.ts";
@@ -140,9 +140,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
       context.params = params;
     }
     const response = endpoint.run(request, context);
-    return isThenable(response)
-      ? checkLater(response, request, endpoint)
-      : checkReturned(response, request, endpoint);
+    return whenDone(response, checkReturned, request, endpoint);
   }
 
   return { add, dispatch };
@@ -164,14 +162,6 @@ function decode(params: Record<string, string>): params is Params {
   } catch {
     return false;
   }
-}
-
-async function checkLater(
-  response: PromiseLike<Response>,
-  request: Request,
-  endpoint: Endpoint,
-): Promise<Response> {
-  return checkReturned(await response, request, endpoint);
 }
 
 /** Checks what a route has returned. A response can be sent only once. */

@@ -57,13 +57,15 @@ export class PendingRequests {
     this.#responses.begin();
     info.completed?.then(this.#responses.end, this.#responses.end);
     begin();
-    let response: Response | Promise<Response> | undefined;
+    let promise: Promise<Response> | undefined;
     try {
-      response = handler(request, info);
-      return response;
+      const response = handler(request, info);
+      if (!isThenable(response)) return response;
+      promise = Promise.resolve(response);
+      promise.then(end, end);
+      return promise;
     } finally {
-      if (isThenable(response)) response.then(end, end);
-      else end();
+      if (promise === undefined) end();
     }
   }
 

@@ -12,6 +12,7 @@
 
 import { hasHeader } from "../core/http/has_header.ts";
 import { isA } from "../core/is_a.ts";
+import { attempt } from "../core/maybe_async.ts";
 import { isTraced, observe } from "../core/observe.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 import { findCookie } from "./cookies/cookies.ts";
@@ -136,35 +137,25 @@ function verifySigned(
   value: string,
   source: SignedSource,
 ): AuthResult | Promise<AuthResult> {
-  try {
-    const result = core.sessions.verify(value, source);
-    return result instanceof Promise
-      ? verifyLater(result, core, request, source)
-      : result;
-  } catch (error) {
-    return recover(error, core, request, source);
-  }
+  return attempt(verify, recover, core, request, value, source);
 }
 
-async function verifyLater(
-  result: Promise<AuthResult>,
-  core: AuthCore,
-  request: Request,
+function verify(
+  { sessions }: AuthCore,
+  _request: Request,
+  value: string,
   source: SignedSource,
-): Promise<AuthResult> {
-  try {
-    return await result;
-  } catch (error) {
-    return recover(error, core, request, source);
-  }
+): AuthResult | Promise<AuthResult> {
+  return sessions.verify(value, source);
 }
 
 function recover(
   error: unknown,
   { settings }: AuthCore,
   { headers }: Request,
+  _value: string,
   source: SignedSource,
-): Unverified {
+): AuthResult {
   // A socket would stay anonymous even after the store is back.
   const isRefused = settings.fallback === "refuse" ||
     hasHeader(headers, "upgrade");

@@ -180,30 +180,30 @@ export function createAuthPlugin<
   ): RequestAuth | Promise<RequestAuth> {
     claimCookies(core.cookieNames);
     const result = authenticate(core, request);
-    return result instanceof Promise
-      ? authLater(request, info, result, context)
-      : new RequestAuth(core, request, info, result, context);
+    return whenDone(result, createAuth, request, info, context);
   }
 
-  async function authLater(
+  function createAuth(
+    result: AuthResult,
     request: Request,
     info: ConnectionInfo | undefined,
-    result: Promise<AuthResult>,
     context: RequestContext | undefined,
-  ): Promise<RequestAuth> {
-    return new RequestAuth(core, request, info, await result, context);
+  ): RequestAuth {
+    return new RequestAuth(core, request, info, result, context);
   }
 
   return {
     name: "auth",
     health: core.health,
     routes: createOAuthRoutes(providers.values(), config.oauthRoutes),
-    middleware: acceptDirect((request, context, next) => {
-      const auth = authFor(request, context.info, context);
-      return auth instanceof Promise
-        ? enterLater(auth, context, next)
-        : enter(auth, context, next);
-    }),
+    middleware: acceptDirect((request, context, next) =>
+      whenDone(
+        authFor(request, context.info, context),
+        enter,
+        context,
+        next,
+      )
+    ),
     authenticate(request, info) {
       // The caller gets the user, so the response is personal.
       markPersonal();
@@ -237,14 +237,6 @@ export function createAuthPlugin<
       return sessions.close();
     },
   };
-}
-
-async function enterLater(
-  auth: Promise<RequestAuth>,
-  context: RequestContext,
-  next: DirectNext,
-): Promise<Response> {
-  return await enter(await auth, context, next);
 }
 
 /** Runs the rest of a request with its auth. */

@@ -1,6 +1,6 @@
 import type { RequestContext } from "./context.ts";
 import { checkResponse, isResponse } from "./http/is_response.ts";
-import { isThenable, type MaybePromise } from "./maybe_async.ts";
+import { type MaybePromise, whenDone } from "./maybe_async.ts";
 
 /** Runs the rest of the chain and returns its response. */
 export type Next = () => Promise<Response>;
@@ -86,17 +86,8 @@ function wrap<C extends RequestContext, E>(
       isCalled = true;
       return proceed(request, context, end);
     });
-    return isThenable(response)
-      ? checkLater(response, request)
-      : checkReturned(response, request);
+    return whenDone(response, checkReturned, request);
   };
-}
-
-async function checkLater(
-  response: PromiseLike<Response>,
-  request: Request,
-): Promise<Response> {
-  return checkReturned(await response, request);
 }
 
 function checkReturned(response: Response, request: Request): Response {

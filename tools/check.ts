@@ -1,9 +1,12 @@
 /**
- * Runs every check of the project, and with `--tests` also the tests. Prints which
- * ones failed. The last line is `N passed, N failed`.
+ * Runs every check of the project, two at a time, and with `--tests` then the
+ * tests. Prints which ones failed. The last line is `N passed, N failed`.
  *
  * @module
  */
+
+import { Slots } from "../core/slots.ts";
+import { type Child, startDeno } from "./child.ts";
 
 const ENTRY_POINTS = Object.values<string>(
   JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)))
@@ -56,24 +59,39 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
     "--check",
   ],
 };
-const TESTS = ["task", "test"];
+/** Most checks use one core. */
+const LANES = Math.min(2, navigator.hardwareConcurrency);
 
-const checks = Object.entries(
-  Deno.args.includes("--tests") ? { ...CHECKS, tests: TESTS } : CHECKS,
-);
+Deno.chdir(new URL("..", import.meta.url));
+const hasTests = Deno.args.includes("--tests");
+const count = Object.keys(CHECKS).length + (hasTests ? 1 : 0);
 const failed: string[] = [];
-for (const [name, args] of checks) {
-  console.log(`\n# ${name}: deno ${args.join(" ")}`);
-  const { success } = await new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    cwd: new URL("..", import.meta.url),
-    stdout: "inherit",
-    stderr: "inherit",
-  }).spawn().status;
-  if (!success) failed.push(name);
+const slots = new Slots(LANES);
+const started = Object.entries(CHECKS).map(async ([name, args]) => {
+  await slots.acquire();
+  const child = startDeno(args, "piped");
+  child.status.then(() => slots.release());
+  return { name, args, child };
+});
+for (const check of started) await finish(await check);
+if (hasTests) {
+  const args = ["task", "test"];
+  await finish({ name: "tests", args, child: startDeno(args, "piped") });
 }
 if (failed.length > 0) console.log(`\nFailed: ${failed.join(", ")}`);
 console.log(
-  `\n${checks.length - failed.length} passed, ${failed.length} failed`,
+  `\n${count - failed.length} passed, ${failed.length} failed`,
 );
 if (failed.length > 0) Deno.exit(1);
+
+async function finish(
+  { name, args, child }: {
+    name: string;
+    args: readonly string[];
+    child: Child;
+  },
+): Promise<void> {
+  console.log(`\n# ${name}: deno ${args.join(" ")}`);
+  await child.print();
+  if (!(await child.status).success) failed.push(name);
+}

@@ -7,6 +7,7 @@
  */
 
 import { stripVTControlCharacters } from "node:util";
+import { startDeno } from "./child.ts";
 
 /** Folders of `tests/` that the second process runs. They take half the time. */
 const SECOND = new Set([
@@ -15,6 +16,7 @@ const SECOND = new Set([
   "combined",
   "data",
   "fuzz",
+  "hostile_length",
   "limits",
   "rpc",
   "scaling",
@@ -23,60 +25,16 @@ const SECOND = new Set([
   "viewer",
 ]);
 
+const TEST = [
+  "test",
+  "-A",
+  "--lock=deno.lock",
+  "--sanitize-ops",
+  "--sanitize-resources",
+];
+
 const RESULT =
   /^\S+ \| (?<passed>\d+) passed(?: \((?<steps>\d+) steps?\))? \| (?<failed>\d+) failed(?: \| (?<ignored>\d+) ignored)?/gm;
-
-interface Run {
-  readonly status: Promise<Deno.CommandStatus>;
-  /** Writes the output, from its beginning to its end. Returns its text. */
-  print(): Promise<string>;
-}
-
-function start(paths: readonly string[]): Run {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "test",
-      "-A",
-      "--lock=deno.lock",
-      "--sanitize-ops",
-      "--sanitize-resources",
-      ...paths,
-    ],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  // Read at once: a full pipe would stop the process.
-  const chunks: Uint8Array[] = [];
-  let isOver = false;
-  let wake = () => {};
-  (async () => {
-    for await (const chunk of child.stdout) {
-      chunks.push(chunk);
-      wake();
-    }
-    isOver = true;
-    wake();
-  })();
-  return {
-    status: child.status,
-    async print() {
-      const decoder = new TextDecoder();
-      let text = "";
-      for (let i = 0;; i++) {
-        while (i === chunks.length && !isOver) {
-          await new Promise<void>((resolve) => wake = resolve);
-        }
-        if (i === chunks.length) return text;
-        let rest = chunks[i]!;
-        text += decoder.decode(rest, { stream: true });
-        while (rest.length > 0) {
-          rest = rest.subarray(await Deno.stdout.write(rest));
-        }
-      }
-    },
-  };
-}
 
 async function shares(): Promise<string[][]> {
   const first: string[] = [];
@@ -91,7 +49,7 @@ async function shares(): Promise<string[][]> {
 
 const begun = performance.now();
 const paths = Deno.args.length > 0 ? [Deno.args] : await shares();
-const runs = paths.map(start);
+const runs = paths.map((share) => startDeno([...TEST, ...share], "inherit"));
 const sums = { passed: 0, steps: 0, failed: 0, ignored: 0 };
 let isOk = true;
 for (const run of runs) {

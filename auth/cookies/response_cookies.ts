@@ -5,8 +5,8 @@ import {
 } from "../../core/http/cache_control.ts";
 import {
   attempt,
-  isThenable,
   type MaybePromise,
+  whenDone,
 } from "../../core/maybe_async.ts";
 import { isA } from "../../core/is_a.ts";
 import { isResponse } from "../../core/http/is_response.ts";
@@ -24,20 +24,10 @@ export function withCookies(
   auth: RequestAuth,
   next: DirectNext,
 ): MaybePromise<Response> {
-  const response = attempt(next, recover);
-  return isThenable(response)
-    ? finishLater(auth, response)
-    : finish(auth, response);
+  return whenDone(attempt(next, recover), finish, auth);
 }
 
-async function finishLater(
-  auth: RequestAuth,
-  response: Promise<Response>,
-): Promise<Response> {
-  return await finish(auth, await response);
-}
-
-function finish(auth: RequestAuth, response: Response): MaybePromise<Response> {
+function finish(response: Response, auth: RequestAuth): MaybePromise<Response> {
   // A switch of protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
   return auth.isRefreshDue() && !readResponse(response.headers).isShared
