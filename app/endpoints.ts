@@ -17,7 +17,7 @@ import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
-import { isTraced, observe } from "../core/observe.ts";
+import { observe } from "../core/observe.ts";
 import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";
 import { aBodySize, type Guarded, limitBody } from "./body_limit.ts";
 import { guard } from "./guard.ts";
@@ -159,12 +159,10 @@ function answerWith(
   layer: "data" | "forms",
   fn: (args: RouteArgs) => unknown,
 ): Handler<Context> {
-  const run = (request: Request, context: Context) =>
+  const run = (_span: unknown, request: Request, context: Context) =>
     fn({ request, context, params: context.params });
-  const runTraced = (request: Request, context: Context) =>
-    observe(name, layer, () => run(request, context));
   return (request, context) =>
-    whenDone((isTraced() ? runTraced : run)(request, context), toResponse);
+    whenDone(observe(name, layer, run, request, context), toResponse);
 }
 
 function toResponse(result: unknown): Response {

@@ -12,8 +12,9 @@
 
 import { hasHeader } from "../core/http/has_header.ts";
 import { isA } from "../core/is_a.ts";
-import { attempt } from "../core/maybe_async.ts";
-import { isTraced, observe } from "../core/observe.ts";
+import { attempt, whenDone } from "../core/maybe_async.ts";
+import { observe } from "../core/observe.ts";
+import type { ObservedSpan } from "../core/observed_span.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
@@ -38,30 +39,29 @@ export function authenticate(
   core: AuthCore,
   request: Request,
 ): AuthResult | Promise<AuthResult> {
-  return isTraced()
-    ? checkTraced(core, request)
-    : checkCredentials(core, request);
+  return observe("auth:session", "auth", check, core, request);
 }
 
-function checkTraced(
+function check(
+  span: ObservedSpan | undefined,
   core: AuthCore,
   request: Request,
 ): AuthResult | Promise<AuthResult> {
-  return observe("auth:session", "auth", (span) => {
-    const result = checkCredentials(core, request);
-    const note = (result: AuthResult) => {
-      span?.setAttribute("app.auth.result", nameOf(result));
-      const provider = providerOf(result);
-      if (typeof provider === "string") {
-        span?.setAttribute("app.auth.provider", provider);
-      }
-      if (result !== undefined && !isVerified(result)) {
-        span?.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
-      }
-      return result;
-    };
-    return result instanceof Promise ? result.then(note) : note(result);
-  });
+  const result = checkCredentials(core, request);
+  return span === undefined ? result : whenDone(result, note, span);
+}
+
+/** Notes the result of a check on its span. */
+function note(result: AuthResult, span: ObservedSpan): AuthResult {
+  span.setAttribute("app.auth.result", nameOf(result));
+  const provider = providerOf(result);
+  if (typeof provider === "string") {
+    span.setAttribute("app.auth.provider", provider);
+  }
+  if (result !== undefined && !isVerified(result)) {
+    span.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
+  }
+  return result;
 }
 
 function nameOf(result: AuthResult): string {

@@ -7,7 +7,7 @@
 import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { isTraced, observe } from "../core/observe.ts";
+import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
 import { markRefused } from "../core/personal.ts";
 import type { AuthRule } from "../core/route.ts";
@@ -60,28 +60,14 @@ export function refuse(
   request: Request,
   context: RequestContext,
 ): Response | undefined {
-  return isTraced()
-    ? decideTraced(guard, request, context)
-    : decide(guard, request, context, undefined);
-}
-
-function decideTraced(
-  guard: Guard,
-  request: Request,
-  context: RequestContext,
-): Response | undefined {
-  return observe(
-    guard.name,
-    "auth",
-    (span) => decide(guard, request, context, span),
-  );
+  return observe(guard.name, "auth", decide, guard, request, context);
 }
 
 function decide(
+  span: ObservedSpan | undefined,
   guard: Guard,
   request: Request,
   context: RequestContext,
-  span: ObservedSpan | undefined,
 ): Response | undefined {
   const auth = requestAuthOf(context);
   const reason = reasonToRefuse(guard, auth, request);

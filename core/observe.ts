@@ -19,6 +19,7 @@ import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
  * @param name The name of the span, such as `loader:country`.
  * @param layer The part of the application.
  * @param fn The function to run. It gets the span, or `undefined` outside a trace.
+ * @param args More arguments for `fn`. Passing them saves a closure.
  * @returns The result of `fn`.
  *
  * @example
@@ -32,23 +33,16 @@ import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
  * console.assert(total === 6);
  * ```
  */
-export function observe<T>(
+export function observe<T, A extends unknown[] = []>(
   name: string,
   layer: Layer,
-  fn: (span: ObservedSpan | undefined) => T,
+  fn: (span: ObservedSpan | undefined, ...args: A) => T,
+  ...args: A
 ): T {
-  const scope = currentScope();
-  const parent = scope?.span;
-  if (parent === undefined) return fn(undefined);
-  return runSpan(parent.child(name, layer), fn);
-}
-
-/**
- * Whether code runs in a trace. Outside of one, a caller on the way of each
- * request saves the closure for {@linkcode observe}.
- */
-export function isTraced(): boolean {
-  return currentScope()?.span !== undefined;
+  const parent = currentScope()?.span;
+  return parent === undefined
+    ? fn(undefined, ...args)
+    : runSpan(parent.child(name, layer), fn, ...args);
 }
 
 /**
@@ -56,14 +50,15 @@ export function isTraced(): boolean {
  * with a `then` method becomes a promise: a lazy query runs when `then` is called,
  * so it is called once, inside the span.
  */
-export function runSpan<S extends ObservedSpan, T>(
+export function runSpan<S extends ObservedSpan, T, A extends unknown[] = []>(
   span: S,
-  fn: (span: S) => T,
+  fn: (span: S, ...args: A) => T,
+  ...args: A
 ): T {
   const scope = new RequestScope(undefined, span, currentScope());
   let result: T;
   try {
-    result = runInScope(scope, fn, span);
+    result = runInScope(scope, fn, span, ...args);
   } catch (error) {
     fail(scope, span, error);
     throw error;
