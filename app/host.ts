@@ -188,14 +188,9 @@ export function createHost(options: HostOptions): Host {
       response = runInScope(scope, answer, context, scope, otherwise);
       return response;
     } finally {
-      if (isThenable(response)) removeLater(response, scope);
+      if (isThenable(response)) running.removeAfter(response, scope);
       else running.remove(scope);
     }
-  }
-
-  function removeLater(response: Promise<Response>, scope: RequestScope): void {
-    const remove = () => running.remove(scope);
-    response.then(remove, remove);
   }
 
   function answer(

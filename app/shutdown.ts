@@ -149,6 +149,12 @@ export class RunningScopes {
     this.#onEnd?.();
   }
 
+  /** Removes a request once its response is known. */
+  removeAfter(response: Promise<Response>, scope: RequestScope): void {
+    const remove = () => this.remove(scope);
+    response.then(remove, remove);
+  }
+
   /**
    * Refuses new requests, waits until the others have ended, and calls `close`.
    * Then it waits until their responses are sent, so that the server finds idle

@@ -29,8 +29,6 @@ import { networkOfAddress } from "./sign_in/client_network.ts";
 import { reportFailure, reportLateFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
-const NO_COOKIES: readonly string[] = [];
-
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth extends RequestUser implements AuthContext {
   readonly #core: AuthCore;
@@ -62,10 +60,8 @@ export class RequestAuth extends RequestUser implements AuthContext {
 
   /** Created when needed: most requests set no cookies. */
   get #cookies(): PendingCookies {
-    return this.#pending ??= new PendingCookies(
-      this.#core.settings.cookie,
-      this.#request,
-    );
+    const { cookie } = this.#core.settings;
+    return this.#pending ??= new PendingCookies(cookie, this.#request);
   }
 
   get returnTo(): string | null {
@@ -94,7 +90,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
    */
   takeCookies(): readonly string[] {
     this.#isAnswered = true;
-    return this.#pending?.headers ?? NO_COOKIES;
+    return this.#pending?.headers ?? [];
   }
 
   signIn(
@@ -132,11 +128,10 @@ export class RequestAuth extends RequestUser implements AuthContext {
     // The state in it belongs to this browser only.
     this.ask();
     const found = findProvider(providers, provider);
-    const { received } = this.#cookies;
     const { url, cookies } = flow.begin(
       found,
       redirectUri,
-      received,
+      this.#cookies.received,
       returnTo,
     );
     this.#cookies.add(cookies);
@@ -152,8 +147,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     return this.#enter("auth:callback", provider, async () => {
       const { flow, providers } = this.#core;
       const found = findProvider(providers, provider);
-      const { received } = this.#cookies;
-      const sent = flow.finish(found, callback, received);
+      const sent = flow.finish(found, callback, this.#cookies.received);
       this.#cookies.add(sent.cookies);
       this.#returnTo = sent.returnTo ?? null;
       return await sent.user;
@@ -215,8 +209,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
 
   /** Ends a session in the store. Users of API keys have none. */
   async #end(verified: VerifiedSession | undefined): Promise<void> {
-    if (verified === undefined) return;
-    if (verified.credentialSource === "request") return;
+    if (!verified || verified.credentialSource === "request") return;
     await this.#core.sessions.end(verified);
   }
 
@@ -224,8 +217,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     return observe("auth:signOut", "auth", async () => {
       const { callbacks, emit } = this.#core;
       this.demandVerified();
-      const { session } = this;
-      const verified = this.verified;
+      const { session, verified } = this;
       this.become(undefined);
       this.#cookies.clearSession();
       this.#reportLate("sign-out");
