@@ -12,13 +12,14 @@ import {
   type TimeZone,
 } from "../model/format.ts";
 import { choiceOf } from "../model/url_state.ts";
+import { readText, storeText } from "./storage.ts";
 
 /** Creates a setting with a few choices. The first one is the default. */
 export function createSetting<Choice extends string>(
   key: string,
   choices: readonly Choice[],
 ) {
-  const value = signal(choiceOf(choices, load(key)));
+  const value = signal(choiceOf(choices, readText(key)));
   return {
     /** The selected choice. */
     value,
@@ -26,21 +27,9 @@ export function createSetting<Choice extends string>(
     next(): void {
       const at = choices.indexOf(value.value);
       value.value = choices[(at + 1) % choices.length]!;
-      try {
-        localStorage.setItem(key, value.value);
-      } catch {
-        // Without storage, the choice lasts until the page is closed.
-      }
+      storeText(key, value.value);
     },
   };
-}
-
-function load(key: string): string {
-  try {
-    return localStorage.getItem(key) ?? "";
-  } catch {
-    return "";
-  }
 }
 
 /** The zone of all times. */

@@ -5,6 +5,7 @@
  */
 
 import { signal } from "@preact/signals";
+import { readObject, storeObject } from "./storage.ts";
 
 /** A pane or column whose size can be changed. */
 export type Pane = "list" | "details" | "name";
@@ -21,11 +22,7 @@ export const sizes = signal<Sizes>(load());
 export function setSize(pane: Pane, size: number | undefined): void {
   const { [pane]: _, ...others } = sizes.value;
   sizes.value = size === undefined ? others : { ...others, [pane]: size };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(sizes.value));
-  } catch {
-    // Without storage, the sizes last until the page is closed.
-  }
+  storeObject(KEY, sizes.value);
 }
 
 /** Returns the changed sizes as custom properties, such as `--list`. */
@@ -38,13 +35,9 @@ export function sizeStyle(): Record<string, string> {
 }
 
 function load(): Sizes {
-  try {
-    const stored = Object(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
-    return Object.fromEntries(
-      PANES.map((pane) => [pane, stored[pane]])
-        .filter(([, size]) => Number.isInteger(size) && size > 0),
-    );
-  } catch {
-    return {};
-  }
+  const stored = readObject(KEY) as Record<Pane, number>;
+  return Object.fromEntries(
+    PANES.map((pane) => [pane, stored[pane]] as const)
+      .filter(([, size]) => Number.isInteger(size) && size > 0),
+  );
 }

@@ -9,9 +9,9 @@ import {
   formatDuration,
   formatPlural,
 } from "../../../viewer/model/format.ts";
+import { readText } from "../../../viewer/state/storage.ts";
 import type { PanelFinding, PanelState } from "../state.ts";
-import { followDrag, moveByKey } from "./moving.ts";
-import { readPlace, storePlace, viewerTheme } from "./memory.ts";
+import { followDrag, moveByKey, readPlace, storePlace } from "./place.ts";
 
 /** The text of `panel.css`. */
 declare const PANEL_STYLE: string;
@@ -50,8 +50,8 @@ export class TracePanel extends HTMLElement {
   constructor(framesViewer: boolean) {
     super();
     this.#framesViewer = framesViewer;
-    const theme = viewerTheme();
-    if (theme !== undefined) this.dataset.theme = theme;
+    // Anything but `light` and `dark` is the system's.
+    this.dataset.theme = readText("trace-viewer-theme");
     const style = new CSSStyleSheet();
     style.replaceSync(PANEL_STYLE);
     const root = this.attachShadow({ mode: "open" });

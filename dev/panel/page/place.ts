@@ -1,10 +1,37 @@
 /**
- * Moves the panel from corner to corner.
+ * The corner of the window where the panel is. The browser remembers it.
  *
  * @module
  */
 
-import type { Place } from "./memory.ts";
+import { readObject, storeObject } from "../../../viewer/state/storage.ts";
+
+/** Where the panel is. */
+export interface Place {
+  /** The side of the window. */
+  x: "left" | "right";
+  /** The end of the window. */
+  y: "top" | "bottom";
+  /** Whether the viewer is shown. */
+  isOpen: boolean;
+}
+
+const KEY = "trace-panel";
+
+/** Returns the last place, or the default. */
+export function readPlace(): Place {
+  const { x, y, isOpen } = readObject(KEY);
+  return {
+    x: x === "right" ? x : "left",
+    y: y === "top" ? y : "bottom",
+    isOpen: isOpen === true,
+  };
+}
+
+/** Remembers a place for the next page. */
+export function storePlace(place: Place): void {
+  storeObject(KEY, place);
+}
 
 /** A shorter way of the pointer is a click, in CSS pixels. */
 const MIN_DRAG = 6;
