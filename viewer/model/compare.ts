@@ -14,7 +14,7 @@ import {
   unitsOf,
 } from "./rows.ts";
 import { LAYER_ORDER, type LayerTime } from "./summary.ts";
-import { selfTimeOf, type TraceTree } from "./tree.ts";
+import { selfTimeOf, spanKey, type TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One side may be missing. */
 export interface ComparedRow {
@@ -81,16 +81,13 @@ function comparableTops(a: TraceTree, b: TraceTree): Pair {
 }
 
 function pairUnits(left: readonly Unit[], right: readonly Unit[]): Pair[] {
+  const keyOf = ({ node }: Unit) => spanKey(node.span);
   const waiting = Map.groupBy(right.toReversed(), keyOf);
   const pairOf = (unit: Unit): Pair => [unit, waiting.get(keyOf(unit))?.pop()];
   const pairs = left.map(pairOf);
   const paired = new Set(pairs.map(([, unit]) => unit));
   const others = right.filter((unit) => !paired.has(unit));
   return [...pairs, ...others.map((unit): Pair => [undefined, unit])];
-}
-
-function keyOf({ node: { span } }: Unit): string {
-  return `${span.layer}\n${span.name}`;
 }
 
 /**

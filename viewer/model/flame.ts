@@ -12,7 +12,7 @@
 import type { Layer } from "../../trace/types.ts";
 import { sumOf } from "./numbers.ts";
 import { timeShares } from "./time_shares.ts";
-import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
+import { isFailed, spanKey, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
 export interface Frame {
@@ -49,7 +49,8 @@ export function flameFrames(tree: TraceTree): Frame[] {
   for (let i = 0; i < frames.length; i++) {
     const frame = frames[i]!;
     const below = frame.nodes.flatMap(({ children }) => children);
-    for (const nodes of Map.groupBy(below, keyOf).values()) {
+    const byName = Map.groupBy(below, ({ span }) => spanKey(span));
+    for (const nodes of byName.values()) {
       const child = createFrame(nodes, frame, frames.length, shares);
       frames.push(child);
       frame.children.push(child);
@@ -68,10 +69,6 @@ export function flameFrames(tree: TraceTree): Frame[] {
     }
   }
   return frames;
-}
-
-function keyOf({ span }: SpanNode): string {
-  return `${span.layer}\n${span.name}`;
 }
 
 function createFrame(

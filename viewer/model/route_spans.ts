@@ -8,6 +8,7 @@ import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import type { SpanHistory, SpanTimes } from "./history.ts";
 import { percentile } from "../../trace/export/percentile.ts";
+import { spanKey } from "./tree.ts";
 
 /** The spans with one name and layer, in the runs of a route. */
 export interface SpanStats {
@@ -70,7 +71,7 @@ export function compareRoutes(a: RouteSide, b?: RouteSide): SpanRow[] {
   for (const [side, { runs, history }] of Object.entries(sides)) {
     for (const times of history.all()) {
       const { layer, name } = times;
-      const key = `${layer}\n${name}`;
+      const key = spanKey(times);
       const row = rows.get(key) ?? { layer, name, a: undefined, b: undefined };
       const stats = statsOf(times, runs);
       rows.set(key, { ...row, [side]: stats });

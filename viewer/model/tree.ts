@@ -67,6 +67,13 @@ function spanOf({ span }: SpanNode): SpanData {
   return span;
 }
 
+/** Returns the layer and name of a span as one text. */
+export function spanKey(
+  { layer, name }: Pick<SpanData, "layer" | "name">,
+): string {
+  return `${layer}\n${name}`;
+}
+
 /** Whether a span counts as failed. Running ones don't. */
 export function isFailed(span: SpanData): boolean {
   return span.status !== "ok" && !isOpenSpan(span);
