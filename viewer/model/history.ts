@@ -6,38 +6,29 @@
 
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { statementOf } from "../../trace/export/attributes.ts";
-import { selfTimes } from "../../trace/export/self_time.ts";
-import { routeKey } from "./filters.ts";
 import { percentile } from "../../trace/export/percentile.ts";
+import { selfTimes } from "../../trace/export/self_time.ts";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
+import { routeKey } from "./filters.ts";
+import { countBelow } from "./numbers.ts";
 import type { TraceEntry } from "./summary.ts";
+import { spanKey } from "./tree.ts";
 
 /** The durations of something that ran several times. */
-export interface Times {
-  /** The durations in milliseconds, ascending. */
-  readonly durations: Float64Array;
-  /** How many there are. */
-  readonly count: number;
-  /** Returns the share of them that is shorter than a duration, from 0 to 1. */
-  percentileOf(duration: number): number;
-}
+export type Times = ReturnType<typeof timesOf>;
 
 /** Returns durations in any order as {@linkcode Times}. */
-export function timesOf(unordered: Iterable<number>): Times {
+export function timesOf(unordered: Iterable<number>) {
   const durations = Float64Array.from(unordered).sort();
   return {
+    /** The durations in milliseconds, ascending. */
     durations,
+    /** How many there are. */
     count: durations.length,
-    percentileOf(duration) {
-      let low = 0;
-      let high = durations.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (durations[middle]! < duration) low = middle + 1;
-        else high = middle;
-      }
-      return durations.length === 0 ? 0 : low / durations.length;
-    },
+    /** Returns the share of them that is shorter than a duration, from 0 to 1. */
+    percentileOf: (duration: number) =>
+      countBelow(durations, duration) / (durations.length || 1),
   };
 }
 
@@ -58,18 +49,11 @@ export interface RouteHistory extends Times {
 export function routeHistories(
   entries: readonly TraceEntry[],
 ): Map<string, RouteHistory> {
-  const byRoute = new Map<string, number[]>();
-  for (const entry of entries) {
-    if (entry.pending || entry.running) continue;
-    const key = routeKey(entry);
-    const durations = byRoute.get(key);
-    if (durations === undefined) byRoute.set(key, [entry.duration]);
-    else durations.push(entry.duration);
-  }
+  const ended = entries.filter(({ pending, running }) => !pending && !running);
   const histories = new Map<string, RouteHistory>();
-  for (const [key, list] of byRoute) {
-    if (list.length <= MIN_HISTORY) continue;
-    const times = timesOf(list);
+  for (const [key, traces] of Map.groupBy(ended, routeKey)) {
+    if (traces.length <= MIN_HISTORY) continue;
+    const times = timesOf(traces.map(({ duration }) => duration));
     const p95 = percentile(times.durations, 95);
     const median = percentile(times.durations, 50);
     histories.set(key, { ...times, limit: Math.max(p95, 2 * median) });
@@ -88,77 +72,68 @@ export interface SpanTimes extends Times {
 }
 
 /** The spans of several traces. */
-export interface SpanHistory {
-  /** Adds the spans of a trace, or some of them. */
-  add(trace: Pick<SerializedTrace, "spans">): void;
-  /** Returns the spans with the name and layer of a span. */
-  timesOf(span: Pick<SpanData, "layer" | "name">): SpanTimes;
-  /** Returns the spans that also ran the same statement, if it has one. */
-  sameAs(span: SpanData): Times;
-  /** Returns all of them. */
-  all(): SpanTimes[];
-}
+export type SpanHistory = ReturnType<typeof spanHistory>;
 
 /** Returns the history of the spans of traces. More can be added later. */
 export function spanHistory(
   entries: readonly Pick<TraceEntry, "load">[] = [],
-): SpanHistory {
-  const groups = new Map<string, { times: number[]; self: number[] }>();
+) {
+  /** Durations by layer and name. */
+  const durations = new Map<string, number[]>();
+  /** Self times by layer and name. */
+  const selves = new Map<string, number[]>();
+  /** Durations by layer, name and statement. */
   const statements = new Map<string, number[]>();
 
   function read(key: string): SpanTimes {
-    const { times = [], self = [] } = groups.get(key) ?? {};
     const end = key.indexOf("\n");
-    const layer = key.slice(0, end) as SpanData["layer"];
-    const name = key.slice(end + 1);
     return {
-      ...timesOf(times),
-      layer,
-      name,
-      self: Float64Array.from(self).sort(),
+      ...timesOf(durations.get(key) ?? []),
+      layer: key.slice(0, end) as SpanData["layer"],
+      name: key.slice(end + 1),
+      self: timesOf(selves.get(key) ?? []).durations,
     };
   }
 
-  const history: SpanHistory = {
-    add({ spans }) {
-      const self = selfTimes(spans);
-      spans.forEach((span, i) => {
-        if (span.attributes["app.open"] === true) return;
-        const key = keyOf(span);
-        let group = groups.get(key);
-        if (group === undefined) {
-          groups.set(key, group = { times: [], self: [] });
-        }
-        group.times.push(span.duration);
-        group.self.push(self[i]!);
-        const exact = statementKey(span);
-        if (exact === undefined) return;
-        const list = statements.get(exact);
-        if (list === undefined) statements.set(exact, [span.duration]);
-        else list.push(span.duration);
-      });
-    },
-    timesOf: (span) => read(keyOf(span)),
-    sameAs(span) {
+  /** Adds the spans of a trace, or some of them. */
+  function add({ spans }: Pick<SerializedTrace, "spans">): void {
+    const self = selfTimes(spans);
+    spans.forEach((span, i) => {
+      if (isOpenSpan(span)) return;
+      const key = spanKey(span);
+      append(durations, key, span.duration);
+      append(selves, key, self[i]!);
       const exact = statementKey(span);
-      return timesOf(
-        exact === undefined
-          ? groups.get(keyOf(span))?.times ?? []
-          : statements.get(exact) ?? [],
-      );
+      if (exact !== undefined) append(statements, exact, span.duration);
+    });
+  }
+
+  for (const entry of entries) add(entry.load());
+  return {
+    add,
+    /** Returns the spans with the layer and name of a span. */
+    timesOf: (span: Pick<SpanData, "layer" | "name">) => read(spanKey(span)),
+    /** Returns the spans that also ran the same statement, if it has one. */
+    sameAs(span: SpanData): Times {
+      const exact = statementKey(span);
+      const same = exact === undefined
+        ? durations.get(spanKey(span))
+        : statements.get(exact);
+      return timesOf(same ?? []);
     },
-    all: () => Array.from(groups.keys(), read),
+    /** Returns all of them. */
+    all: () => Array.from(durations.keys(), read),
   };
-  for (const entry of entries) history.add(entry.load());
-  return history;
 }
 
-function keyOf({ layer, name }: Pick<SpanData, "layer" | "name">): string {
-  return `${layer}\n${name}`;
+function append(lists: Map<string, number[]>, key: string, value: number) {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 /** Returns the key of a span's statement. `undefined` if it has none. */
 function statementKey(span: SpanData): string | undefined {
   const statement = statementOf(span);
-  return statement && `${keyOf(span)}\n${statementShape(statement)}`;
+  return statement && `${spanKey(span)}\n${statementShape(statement)}`;
 }

@@ -7,7 +7,7 @@
  */
 
 import type { Interval } from "../../trace/export/self_time.ts";
-import { clamp } from "./numbers.ts";
+import { clamp, countBelow } from "./numbers.ts";
 import { selfOf, type SpanNode, type TraceTree } from "./tree.ts";
 
 /**
@@ -19,8 +19,8 @@ export function timeShares({ nodes, start, end }: TraceTree): Float64Array {
   const moments = Float64Array.from([start, end, ...edgesOf(work)]).sort();
   const running = new Int32Array(moments.length);
   for (const [from, to] of work.flat()) {
-    running[placeOf(moments, from)]! += 1;
-    running[placeOf(moments, to)]! -= 1;
+    running[countBelow(moments, from)]! += 1;
+    running[countBelow(moments, to)]! -= 1;
   }
   // The share of a span that runs from the start until each moment.
   const sums = new Float64Array(moments.length);
@@ -34,8 +34,8 @@ export function timeShares({ nodes, start, end }: TraceTree): Float64Array {
   const shares = new Float64Array(nodes.length);
   work.forEach((intervals, i) => {
     for (const [from, to] of intervals) {
-      shares[i]! += sums[placeOf(moments, to)]! -
-        sums[placeOf(moments, from)]!;
+      shares[i]! += sums[countBelow(moments, to)]! -
+        sums[countBelow(moments, from)]!;
     }
   });
   if (shares.length > 0) shares[0]! += idle;
@@ -52,15 +52,4 @@ function workOf(node: SpanNode, start: number, end: number): Interval[] {
 
 function* edgesOf(work: readonly Interval[][]): Generator<number> {
   for (const intervals of work) for (const edges of intervals) yield* edges;
-}
-
-/** Returns the first place of a number in ascending ones. */
-function placeOf(ascending: Float64Array, wanted: number): number {
-  let [low, high] = [0, ascending.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
