@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Filtered, routeKey } from "./filters.ts";
+import { routeKey } from "./filters.ts";
 import { percentile } from "../../trace/export/percentile.ts";
 import { isAction, isFailedTrace, type TraceEntry } from "./summary.ts";
 
@@ -86,17 +86,18 @@ export function sortEntries(
   if (order.column === "startTime" && order.descending) {
     return entries.toSorted(newest);
   }
-  const compare = comparison<ListColumn, TraceEntry>(order);
+  const compare = byColumn(order);
   return entries.toSorted((a, b) => compare(a, b) || newest(a, b));
 }
 
 /** Returns a comparison of items by a column, for `sort()`. */
-function comparison<
-  Column extends string,
-  Item extends Readonly<Record<Column, string | number>>,
->({ column, descending }: Order<Column>): (a: Item, b: Item) => number {
+export function byColumn<Column extends string>(
+  { column, descending }: Order<Column>,
+) {
+  type Item = Readonly<Record<Column, string | number>>;
   const sign = descending ? -1 : 1;
-  return ({ [column]: x }, { [column]: y }) => x < y ? -sign : x > y ? sign : 0;
+  return ({ [column]: x }: Item, { [column]: y }: Item) =>
+    x < y ? -sign : x > y ? sign : 0;
 }
 
 /** Statistics of one route. */
@@ -126,6 +127,8 @@ export const MOST_FIRST: Order<RouteColumn> = {
 export interface Run {
   /** The trace. */
   readonly entry: TraceEntry;
+  /** The route, as {@linkcode routeKey} returns it. */
+  readonly route: string;
   /** Its duration, in milliseconds. */
   readonly duration: number;
   /** Whether it failed. */
@@ -136,26 +139,21 @@ export interface Run {
 export function runsByRoute(
   entries: readonly TraceEntry[],
 ): Map<string, Run[]> {
-  const runs = new Map<string, Run[]>();
-  const add = (one: Filtered, run: Run) => {
-    const key = routeKey(one);
-    const list = runs.get(key);
-    if (list === undefined) runs.set(key, [run]);
-    else list.push(run);
-  };
+  const runs: Run[] = [];
   for (const entry of entries) {
     const { duration, requests } = entry;
     if (entry.pending || entry.running) continue;
     // The requests include a root that is one.
     if (requests.length === 0 || entry.method === "" || isAction(entry)) {
-      add(entry, { entry, duration, failed: isFailedTrace(entry) });
+      const failed = isFailedTrace(entry);
+      runs.push({ entry, route: routeKey(entry), duration, failed });
     }
     for (const request of requests) {
       const { duration, failed } = request;
-      add(request, { entry, duration, failed });
+      runs.push({ entry, route: routeKey(request), duration, failed });
     }
   }
-  return runs;
+  return Map.groupBy(runs, ({ route }) => route);
 }
 
 /** Computes the statistics of each route. */
@@ -191,6 +189,6 @@ export function sortRoutes(
   stats: readonly RouteStats[],
   order: Order<RouteColumn>,
 ): RouteStats[] {
-  const compare = comparison<RouteColumn, RouteStats>(order);
+  const compare = byColumn(order);
   return stats.toSorted((a, b) => compare(a, b) || (a.key < b.key ? -1 : 1));
 }

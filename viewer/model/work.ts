@@ -9,7 +9,6 @@ import { attributeText, methodOf } from "../../trace/export/attributes.ts";
 import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
 import { isProcedure, workKey } from "../../trace/export/work_key.ts";
 import type { SpanData } from "../../trace/types.ts";
-import type { Order } from "./listing.ts";
 import { percentile } from "../../trace/export/percentile.ts";
 import { processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
@@ -38,28 +37,16 @@ export interface Work {
 }
 
 /** The columns that order the table. */
-export type WorkColumn =
-  | "kind"
-  | "name"
-  | "count"
-  | "total"
-  | "median"
-  | "longest";
+export type WorkColumn = Exclude<keyof Work, "id" | "nodes">;
 
 /** Lists the work of a trace, the longest total first. */
 export function listWork({ nodes }: TraceTree): Work[] {
-  const groups = new Map<string, SpanNode[]>();
-  for (const node of nodes) {
-    const id = workId(node);
-    if (id === undefined) continue;
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [node]);
-    else group.push(node);
-  }
-  return [...groups].map(sumUp).sort((a, b) => b.total - a.total);
+  return [...Map.groupBy(nodes, workId)]
+    .flatMap(([id, group]) => id === undefined ? [] : [sumUp(id, group)])
+    .sort((a, b) => b.total - a.total);
 }
 
-function sumUp([id, unordered]: [string, SpanNode[]]): Work {
+function sumUp(id: string, unordered: readonly SpanNode[]): Work {
   const nodes = unordered
     .toSorted((a, b) => a.span.startTime - b.span.startTime);
   const times = Float64Array.from(nodes, ({ span }) => span.duration).sort();
@@ -100,17 +87,6 @@ function fetchedPath(span: SpanData): string {
   } catch {
     return path ?? full.split("?", 1)[0]!;
   }
-}
-
-/** Orders the table. Equal rows keep the longest total first. */
-export function sortWork(
-  work: readonly Work[],
-  { column, descending }: Order<WorkColumn>,
-): Work[] {
-  const sign = descending ? -1 : 1;
-  return work.toSorted(({ [column]: a }, { [column]: b }) =>
-    a < b ? -sign : a > b ? sign : 0
-  );
 }
 
 /** The least number of equal spans that the header points at. */

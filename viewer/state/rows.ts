@@ -8,17 +8,12 @@ import { computed, signal } from "@preact/signals";
 import type { SpanData } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { failedSpans } from "../model/errors.ts";
-import type { Order } from "../model/listing.ts";
+import { byColumn, type Order } from "../model/listing.ts";
 import { listRows, type Row } from "../model/rows.ts";
 import { spanMatches } from "../model/search.ts";
 import { countIn, rowsIn } from "../model/visible.ts";
 import { vitalsOf } from "../model/vitals.ts";
-import {
-  listWork,
-  longestRepeats,
-  sortWork,
-  type WorkColumn,
-} from "../model/work.ts";
+import { listWork, longestRepeats, type WorkColumn } from "../model/work.ts";
 import { query } from "./listing.ts";
 import * as opened from "./opened.ts";
 import { range, zoom } from "./zoom.ts";
@@ -81,8 +76,10 @@ const work = computed(() =>
   opened.tree.value === undefined ? [] : listWork(opened.tree.value)
 );
 
-/** The rows of the table of repeated work. */
-export const sortedWork = computed(() => sortWork(work.value, workOrder.value));
+/** The rows of the table of repeated work. Equal ones keep their order. */
+export const sortedWork = computed(() =>
+  work.value.toSorted(byColumn(workOrder.value))
+);
 
 /** The repeated work of the open trace that the header points at. */
 export const repeated = computed(() => longestRepeats(work.value));
