@@ -66,14 +66,10 @@ export function isWithin(part: TimeRange, whole: TimeRange): boolean {
   return part.start >= whole.start && part.end <= whole.end;
 }
 
-/** Whether two ranges have a moment in common. */
-export function isOverlap(a: TimeRange, b: TimeRange): boolean {
-  return a.start <= b.end && a.end >= b.start;
-}
-
-/** Returns the text of a range for the URL, such as `12.5-40`. */
-export function formatZoom({ start, end }: TimeRange): string {
-  return [start, end].map((time) => String(Number(time.toFixed(3)))).join("-");
+/** Returns the text of a range for the URL, such as `12.5-40`; empty for none. */
+export function formatZoom(range: TimeRange | undefined): string {
+  const times = range === undefined ? [] : [range.start, range.end];
+  return times.map((time) => String(Number(time.toFixed(3)))).join("-");
 }
 
 /** Reads {@linkcode formatZoom}. `undefined` if the text isn't a range. */

@@ -7,6 +7,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { afterPaint } from "../dom.ts";
 import { cutText } from "../model/text.ts";
+import { formatZoom, parseZoom } from "../model/time_range.ts";
 import { createTokenBucket } from "../model/token_bucket.ts";
 import {
   choiceOf,
@@ -22,7 +23,7 @@ import * as selection from "./selection.ts";
 import * as traces from "./traces.ts";
 import { applyParts, keepInUrl, readParts } from "./url_keys.ts";
 import { comparison } from "./rows.ts";
-import { applyZoom, zoomText } from "./zoom.ts";
+import { zoom } from "./zoom.ts";
 
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
@@ -72,11 +73,11 @@ keepInUrl({
       trace,
       span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
       view: view === "waterfall" ? "" : view,
-      zoom: zoomText(),
+      zoom: formatZoom(zoom.value),
       compare: opened.wantedCompare.value,
     };
   },
-  apply({ trace, span, view, compare, zoom }) {
+  apply({ trace, span, view, compare, zoom: range }) {
     if (trace === "") {
       selection.closeTrace();
       listTab.value = choiceOf(LIST_TABS, view);
@@ -86,7 +87,7 @@ keepInUrl({
     selection.view.value = choiceOf(TRACE_VIEWS, view);
     opened.wantedCompare.value = keyOf(compare);
     wantedSpan.value = span;
-    applyZoom(zoom);
+    zoom.value = parseZoom(range);
   },
 });
 

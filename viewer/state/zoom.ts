@@ -7,10 +7,8 @@
 import { computed, signal } from "@preact/signals";
 import {
   clampRange,
-  formatZoom,
   isWithin,
   panRange,
-  parseZoom,
   type TimeRange,
   wholeRange,
   zoomRange,
@@ -82,14 +80,4 @@ function limits(): TimeRange {
 /** Shows the whole trace. */
 export function resetZoom(): void {
   zoom.value = undefined;
-}
-
-/** Returns the zoom for the URL. */
-export function zoomText(): string {
-  return zoom.value === undefined ? "" : formatZoom(zoom.value);
-}
-
-/** Applies the zoom of a URL. */
-export function applyZoom(text: string): void {
-  zoom.value = parseZoom(text);
 }
