@@ -62,16 +62,8 @@ function placeIn(line: string): [from: number, to: number] {
       : at + 3
     // The name of a function has no `@`, but a path may.
     : text.indexOf("@") + 1;
-  const isFrame = (isV8 || from > 0) && hasLine(text.slice(from));
+  const isFrame = (isV8 || from > 0) && /[^]:\d+$/.test(text.slice(from));
   return isFrame ? [from, end] : [end, end];
-}
-
-/** Whether a text ends with a colon and digits. */
-function hasLine(text: string): boolean {
-  const colon = text.lastIndexOf(":");
-  const digits = text.slice(colon + 1);
-  return colon > 0 && digits !== "" &&
-    [...digits].every((digit) => digit >= "0" && digit <= "9");
 }
 
 /** Returns a place as editors and terminals read it: without `file://`. */
