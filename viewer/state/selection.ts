@@ -282,11 +282,9 @@ export function toggleSelected(): void {
 }
 
 function step(from: number, by: number, length: number): number {
-  // Without a cursor, a step down selects the first row, and a step up the
-  // last.
-  const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
-  const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
-  return clamp(to, 0, length - 1);
+  // Without a cursor, a step up selects the last row, and others the first.
+  if (from < 0) return by < 0 && by !== -Infinity ? length - 1 : 0;
+  return clamp(from + by, 0, length - 1);
 }
 
 // When the selected row is hidden, its closest visible ancestor is selected.
