@@ -32,13 +32,10 @@ export function isDetached({ attributes }: Marked): boolean {
 /** Returns a number among a span's attributes. `undefined` for anything else. */
 export function numberOf(
   { attributes }: Marked,
-  ...names: readonly string[]
+  name: string,
 ): number | undefined {
-  for (const name of names) {
-    const value = Object.hasOwn(attributes, name)
-      ? attributes[name]
-      : undefined;
-    if (typeof value === "number" && Number.isFinite(value)) return value;
-  }
-  return undefined;
+  const value = attributes[name];
+  return typeof value === "number" && Number.isFinite(value)
+    ? value
+    : undefined;
 }
