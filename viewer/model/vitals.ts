@@ -9,17 +9,13 @@ import { formatDuration } from "./format.ts";
 import { numberOf } from "./process.ts";
 import type { TraceTree } from "./tree.ts";
 
-/** A web vital. */
-export interface Vital {
-  /** Its short name, such as `LCP`. */
-  readonly name: string;
-  /** Its long name. */
-  readonly title: string;
-  /** Its value with its unit. */
-  readonly text: string;
-  /** Its rating. */
-  readonly rating: "good" | "improvable" | "poor";
-}
+/** Names, and the largest values that are good and improvable. */
+const VITALS = [
+  ["LCP", "Largest contentful paint", 2500, 4000],
+  ["CLS", "Cumulative layout shift", 0.1, 0.25],
+  ["INP", "Interaction to next paint", 200, 500],
+  ["TTFB", "Time to first byte", 800, 1800],
+] as const;
 
 /** A moment of a page load. */
 export interface VitalMark {
@@ -31,45 +27,32 @@ export interface VitalMark {
   readonly text: string;
 }
 
-/** Names, and the largest values that are good and improvable. */
-const VITALS = [
-  ["LCP", "Largest contentful paint", 2500, 4000],
-  ["CLS", "Cumulative layout shift", 0.1, 0.25],
-  ["INP", "Interaction to next paint", 200, 500],
-  ["TTFB", "Time to first byte", 800, 1800],
-] as const;
-
 /** Returns the vitals of a trace. The latest values count. */
 export function vitalsOf({ clients, start }: TraceTree) {
-  const vitals: Vital[] = [];
+  const valueOf = (name: string) =>
+    clients.map(({ span }) => numberOf(span, `app.vital.${name.toLowerCase()}`))
+      .findLast((value) => value !== undefined);
+  const vitals = VITALS.flatMap(([name, title, good, improvable]) => {
+    const value = valueOf(name);
+    if (value === undefined) return [];
+    const text = name === "CLS"
+      ? String(Number(value.toFixed(3)))
+      : formatDuration(value);
+    const rating = value <= good
+      ? "good"
+      : value <= improvable
+      ? "improvable"
+      : "poor";
+    return [{ name, title, text, rating }];
+  });
+
   const marks: VitalMark[] = [];
   const addMark = (name: string, time: number) => {
-    marks.push({
-      name,
-      time,
-      text: `${name}: ${formatDuration(time - start)}`,
-    });
+    const text = `${name}: ${formatDuration(time - start)}`;
+    marks.push({ name, time, text });
   };
-  for (const [name, title, good, improvable] of VITALS) {
-    const attribute = `app.vital.${name.toLowerCase()}`;
-    const found = clients
-      .findLast(({ span }) => numberOf(span, attribute) !== undefined);
-    if (found === undefined) continue;
-    const value = numberOf(found.span, attribute)!;
-    vitals.push({
-      name,
-      title,
-      text: name === "CLS" ? String(Number(value.toFixed(3))) : formatDuration(
-        value,
-      ),
-      rating: value <= good
-        ? "good"
-        : value <= improvable
-        ? "improvable"
-        : "poor",
-    });
-    if (name === "LCP") addMark(name, clients[0]!.span.startTime + value);
-  }
+  const paint = valueOf("LCP");
+  if (paint !== undefined) addMark("LCP", clients[0]!.span.startTime + paint);
   // The page's document is complete when this span ends.
   const load = clients.find(({ span, parent }) =>
     span.name === "dom" && parent?.span.attributes[ACTION] === "load"
