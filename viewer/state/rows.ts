@@ -5,12 +5,12 @@
  */
 
 import { computed, signal } from "@preact/signals";
-import type { SpanData } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { failedSpans } from "../model/errors.ts";
 import { byColumn, type Order } from "../model/listing.ts";
 import { listRows, type Row } from "../model/rows.ts";
 import { spanMatches } from "../model/search.ts";
+import type { TraceTree } from "../model/tree.ts";
 import { countIn, rowsIn } from "../model/visible.ts";
 import { vitalsOf } from "../model/vitals.ts";
 import { listWork, longestRepeats, type WorkColumn } from "../model/work.ts";
@@ -18,15 +18,21 @@ import { query } from "./listing.ts";
 import * as opened from "./opened.ts";
 import { range, zoom } from "./zoom.ts";
 
+/** Returns a result for the open trace, or `none` without one. */
+function ofTree<Result>(compute: (tree: TraceTree) => Result, none: Result) {
+  return computed(() =>
+    opened.tree.value === undefined ? none : compute(opened.tree.value)
+  );
+}
+
 /** All rows of the waterfall, without regard to the time range. */
-const allRows = computed<readonly Row[]>(() =>
-  opened.tree.value === undefined ? [] : listRows(opened.tree.value, {
+const allRows = ofTree((tree): readonly Row[] =>
+  listRows(tree, {
     collapsed: opened.collapsed.value,
     expandedGroups: opened.expandedGroups.value,
     hiddenLayers: opened.hiddenLayers.value,
     grouped: opened.grouped.value,
-  })
-);
+  }), []);
 
 /** The rows of the waterfall. */
 export const rows = computed(() =>
@@ -34,24 +40,21 @@ export const rows = computed(() =>
 );
 
 /** The number of spans in the zoomed range. `undefined` without a zoom. */
-export const spansInRange = computed(() => {
-  const tree = opened.tree.value;
-  return tree === undefined || zoom.value === undefined
-    ? undefined
-    : countIn(tree, range.value);
-});
+export const spansInRange = ofTree(
+  (tree) => zoom.value === undefined ? undefined : countIn(tree, range.value),
+  undefined,
+);
 
 /** The comparison; `undefined` if none is open. */
-export const comparison = computed(() => {
-  const a = opened.tree.value;
+export const comparison = ofTree((a) => {
   const b = opened.comparedTrace.value?.tree;
-  if (a === undefined || b === undefined) return undefined;
+  if (b === undefined) return undefined;
   const rows = compareTrees(a, b, {
     grouped: opened.grouped.value,
     expandedGroups: opened.expandedGroups.value,
   });
   return { a, b, rows };
-});
+}, undefined);
 
 /** The rows that the keyboard moves through. */
 export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
@@ -59,11 +62,7 @@ export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
 );
 
 /** The web vitals of the open trace. */
-export const vitals = computed(() =>
-  opened.tree.value === undefined
-    ? { vitals: [], marks: [] }
-    : vitalsOf(opened.tree.value)
-);
+export const vitals = ofTree(vitalsOf, { vitals: [], marks: [] });
 
 /** The order of the table of repeated work. */
 export const workOrder = signal<Order<WorkColumn>>({
@@ -72,9 +71,7 @@ export const workOrder = signal<Order<WorkColumn>>({
 });
 
 /** The work of the open trace, the longest total first. */
-const work = computed(() =>
-  opened.tree.value === undefined ? [] : listWork(opened.tree.value)
-);
+const work = ofTree(listWork, []);
 
 /** The rows of the table of repeated work. Equal ones keep their order. */
 export const sortedWork = computed(() =>
@@ -95,22 +92,13 @@ export const highlightedWork = computed(() =>
 );
 
 /** Indices of the spans that are highlighted, or that match the search. */
-export const matches = computed(() => {
-  const picked = highlightedWork.value;
-  if (picked !== undefined) {
-    return picked.nodes.map(({ index }) => index).sort((a, b) => a - b);
-  }
-  return query.value === ""
-    ? []
-    : indicesOf((span) => spanMatches(span, query.value));
-});
+export const matches = ofTree(({ nodes }) => {
+  const picked = highlightedWork.value?.nodes ??
+    (query.value === ""
+      ? []
+      : nodes.filter(({ span }) => spanMatches(span, query.value)));
+  return picked.map(({ index }) => index).sort((a, b) => a - b);
+}, []);
 
 /** Indices of the spans that failed, those that threw first. */
-export const failures = computed(() =>
-  opened.tree.value === undefined ? [] : failedSpans(opened.tree.value)
-);
-
-function indicesOf(test: (span: SpanData) => boolean): number[] {
-  const nodes = opened.tree.value?.nodes ?? [];
-  return nodes.filter(({ span }) => test(span)).map(({ index }) => index);
-}
+export const failures = ofTree(failedSpans, []);
