@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ListedKey, ListedTag } from "../../trace/export/cache_listing.ts";
 import { formatPlural, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
-import { cacheListing, readCache } from "../state/cache.ts";
+import { cacheListing, readCache } from "../state/dev_command.ts";
 import { hashOfSpan } from "../state/url_keys.ts";
 import { Chip } from "./controls.tsx";
 

@@ -3,8 +3,7 @@ import type { Layer } from "../../trace/types.ts";
 import { countFilters } from "../model/filters.ts";
 import { LAYER_ORDER } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import { hasCache } from "../state/cache.ts";
-import { found, isLooking } from "../state/found.ts";
+import { found, hasCache, isLooking } from "../state/dev_command.ts";
 import {
   clearFilters,
   filters,

@@ -1,7 +1,7 @@
 import { formatCount } from "../model/format.ts";
 import type { Found } from "../model/found.ts";
 import { cutText } from "../model/text.ts";
-import { found, openFound } from "../state/found.ts";
+import { found, openFound } from "../state/dev_command.ts";
 import { wantedTrace } from "../state/opened.ts";
 import { cursorKey } from "../state/selection.ts";
 import { clockText, momentText } from "../state/settings.ts";

@@ -16,7 +16,7 @@ import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";
 import { openSlowest } from "../state/evidence.ts";
 import { openRouteSpans } from "../state/route_spans.ts";
-import { runs } from "../state/runs.ts";
+import { runs } from "../state/dev_command.ts";
 import * as selection from "../state/selection.ts";
 import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";

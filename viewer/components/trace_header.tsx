@@ -14,7 +14,7 @@ import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
-import { foundInTrace, openFound } from "../state/found.ts";
+import { foundInTrace, openFound } from "../state/dev_command.ts";
 import * as listing from "../state/listing.ts";
 import * as rows from "../state/rows.ts";
 import * as opened from "../state/opened.ts";

@@ -10,8 +10,7 @@ import type { TraceView } from "../model/url_state.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { openSelected } from "./editor.ts";
 import { chooseFiles } from "./files.ts";
-import { hasCache } from "./cache.ts";
-import { isLooking } from "./found.ts";
+import { hasCache, isLooking } from "./dev_command.ts";
 import { LIST_TABS, listTab, queryText } from "./listing.ts";
 import {
   grouped,

@@ -13,7 +13,7 @@ import { overlaps } from "../model/visible.ts";
 import type { Work } from "../model/work.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
-import { found, openFound } from "./found.ts";
+import { found, openFound } from "./dev_command.ts";
 import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   collapsed,
