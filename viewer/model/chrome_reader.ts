@@ -4,7 +4,7 @@ import { Field } from "../../trace/export/field.ts";
 
 /** Whether a parsed file has Chrome's Trace Event Format. */
 export function isChromeTrace(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "traceEvents" in value;
+  return "traceEvents" in Object(value);
 }
 
 /**

@@ -11,31 +11,16 @@ import {
 } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { isDetached, numberOf, processOf } from "./process.ts";
-import type { SpanNode, TraceTree } from "./tree.ts";
+import type { TraceTree } from "./tree.ts";
 
 /** An error matters if it is a larger share of the total. */
 const LEAST_SHARE = 0.01;
 
-/** A process whose spans were moved into their caller. */
-export interface ClockShift {
-  /** Its first span that was moved. */
-  readonly node: SpanNode;
-  /** The name of the process. */
-  readonly process: string;
-  /** How far it was moved, in milliseconds. Negative is earlier. */
-  readonly shift: number;
-}
-
 /** The state of a trace's clocks. */
-export interface Clocks {
-  /** The remaining error of the browser's clock, if it matters. */
-  readonly error: number | undefined;
-  /** The processes whose spans were moved. */
-  readonly shifts: readonly ClockShift[];
-}
+export type Clocks = ReturnType<typeof clocksOf>;
 
 /** Returns what a reader must know about a trace's clocks. */
-export function clocksOf({ nodes, clients, start, end }: TraceTree): Clocks {
+export function clocksOf({ nodes, clients, start, end }: TraceTree) {
   let error = 0;
   let smallestGap = Infinity;
   for (const { span, children } of clients) {
@@ -44,15 +29,17 @@ export function clocksOf({ nodes, clients, start, end }: TraceTree): Clocks {
       smallestGap = Math.min(smallestGap, gapOf(span, child.span));
     }
   }
-  const shifts: ClockShift[] = [];
-  for (const node of nodes) {
-    const shift = numberOf(node.span, CLOCK_SHIFT);
-    if (shift !== undefined && shift !== 0) {
-      shifts.push({ node, process: processOf(node.span), shift });
-    }
-  }
+  const shifts = nodes.flatMap((node) => {
+    const shift = numberOf(node.span, CLOCK_SHIFT) ?? 0;
+    return shift === 0 ? [] : [{ node, process: processOf(node.span), shift }];
+  });
   const matters = error > (end - start) * LEAST_SHARE || error > smallestGap;
-  return { error: error > 0 && matters ? error : undefined, shifts };
+  return {
+    /** The remaining error of the browser's clock, if it matters. */
+    error: error > 0 && matters ? error : undefined,
+    /** The first spans that were moved into their callers, and how far. */
+    shifts,
+  };
 }
 
 /**

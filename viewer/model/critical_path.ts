@@ -135,29 +135,11 @@ function between(from: number, to: number): Interval[] {
   return to > from ? [[from, to]] : [];
 }
 
-/** A span on the critical path. */
-export interface CriticalSpan {
-  /** The span. */
-  readonly node: SpanNode;
-  /** Its own time on the path, in milliseconds. */
-  readonly time: number;
-}
-
-/** A process or layer on the critical path. */
-export interface CriticalShare {
-  /** `browser`, another service, or a layer of the server. */
-  readonly name: string;
-  /** Its span with the longest time on the path. */
-  readonly longest: SpanNode;
-  /** Its time on the path, in milliseconds. */
-  readonly time: number;
-}
-
-/** Sums up the critical path: its spans and shares, both the longest first. */
-export function sumUpCriticalPath(tree: TraceTree, path: CriticalPath): {
-  readonly spans: readonly CriticalSpan[];
-  readonly shares: readonly CriticalShare[];
-} {
+/**
+ * Sums up the critical path: its spans, and its shares by process and layer of
+ * the server. Both are in order of their own time, the longest first.
+ */
+export function sumUpCriticalPath(tree: TraceTree, path: CriticalPath) {
   const spans = tree.nodes
     .map((node) => ({ node, time: totalLength(path(node) ?? []) }))
     .filter(({ time }) => time > 0)
@@ -167,6 +149,7 @@ export function sumUpCriticalPath(tree: TraceTree, path: CriticalPath): {
     return process === HOME ? span.layer : process;
   }).entries().map(([name, [first, ...others]]) => ({
     name,
+    /** Its span with the longest time on the path. */
     longest: first!.node,
     time: others.reduce((sum, { time }) => sum + time, first!.time),
   }));

@@ -39,29 +39,16 @@ export async function importText(text: string): Promise<readonly TraceEntry[]> {
   return entries;
 }
 
-/** The traces in a page. */
-export interface DataBlock {
-  /** The entries of the list. */
-  readonly entries: readonly TraceEntry[];
-  /**
-   * Reads the spans. Traces can be opened after that.
-   *
-   * @throws {TypeError} If it is damaged.
-   */
-  complete(): Promise<void>;
-}
-
 /**
  * Reads the data block of a page.
  *
  * @param encoding The value of `data-encoding`: `json` or `packed`.
  * @param pieces The block's content in pieces of any length.
+ * @returns The entries of the list. Their traces can be opened after
+ * `complete()`, which rejects with a `TypeError` if they are damaged.
  * @throws {TypeError} If the block is damaged, or encoded in another way.
  */
-export async function readDataBlock(
-  encoding: string,
-  pieces: Pieces,
-): Promise<DataBlock> {
+export async function readDataBlock(encoding: string, pieces: Pieces) {
   if (encoding === "json") {
     let text = "";
     for await (const piece of pieces) text += piece;
@@ -102,21 +89,19 @@ function readTrace(value: unknown): SerializedTrace {
 
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  if (typeof value === "object" && value !== null) {
-    if ("traces" in value && Array.isArray(value.traces)) return value.traces;
-    if ("trace" in value) return [value.trace];
-    return [value];
+  if (typeof value !== "object" || value === null) {
+    throw new TypeError(
+      `Cannot read traces: they must be an object or an array, received ${
+        kindOf(value)
+      }`,
+    );
   }
-  throw new TypeError(
-    `Cannot read traces: they must be an object or an array, received ${
-      kindOf(value)
-    }`,
-  );
+  if ("traces" in value && Array.isArray(value.traces)) return value.traces;
+  return ["trace" in value ? value.trace : value];
 }
 
 function isOtlp(value: unknown): value is { resourceSpans: unknown[] } {
-  return typeof value === "object" && value !== null &&
-    "resourceSpans" in value && Array.isArray(value.resourceSpans);
+  return Array.isArray(Object(value).resourceSpans);
 }
 
 /** Parses one JSON value, or one in each line, as in OTLP files. */

@@ -12,25 +12,6 @@ const MIN_RUNS = 10;
 /** The number of bars of a distribution. */
 const BARS = 24;
 
-/** The earlier runs of a span. */
-export interface Past {
-  /** How many there are. */
-  readonly count: number;
-  /** The share of them that was faster, from 0 to 1. */
-  readonly faster: number;
-  /** The shortest, in milliseconds, also of the span itself. */
-  readonly least: number;
-  /** The longest, in milliseconds, also of the span itself. */
-  readonly most: number;
-  /**
-   * How many runs took how long, from the shortest to the longest, on a
-   * logarithmic scale.
-   */
-  readonly bars: readonly number[];
-  /** The bar of the span itself. */
-  readonly own: number;
-}
-
 /**
  * Compares a duration with earlier durations.
  *
@@ -39,7 +20,7 @@ export interface Past {
 export function pastOf(
   duration: number,
   { durations, count, percentileOf }: Times,
-): Past | undefined {
+) {
   if (count < MIN_RUNS) return undefined;
   const least = Math.min(durations[0]!, duration);
   const most = Math.max(durations.at(-1)!, duration);
@@ -51,8 +32,23 @@ export function pastOf(
     );
   const bars = Array<number>(BARS).fill(0);
   for (const time of durations) bars[barOf(time)]! += 1;
-  const faster = percentileOf(duration);
-  return { count, faster, least, most, bars, own: barOf(duration) };
+  return {
+    /** The number of earlier runs. */
+    count,
+    /** The share of them that was faster, from 0 to 1. */
+    faster: percentileOf(duration),
+    /** The shortest, in milliseconds, also of the span itself. */
+    least,
+    /** The longest, in milliseconds, also of the span itself. */
+    most,
+    /**
+     * How many runs took how long, from the shortest to the longest, on a
+     * logarithmic scale.
+     */
+    bars,
+    /** The bar of the span itself. */
+    own: barOf(duration),
+  };
 }
 
 /** A time for the logarithm. Records aren't more precise than this. */

@@ -11,16 +11,7 @@ import { percentile } from "../../trace/export/percentile.ts";
 import { spanKey } from "./tree.ts";
 
 /** The spans with one name and layer, in the runs of a route. */
-export interface SpanStats {
-  /** How many there are in a run, on average. */
-  readonly perRun: number;
-  /** The median of their durations, in milliseconds. */
-  readonly p50: number;
-  /** The 95th percentile of their durations. */
-  readonly p95: number;
-  /** The median of their self times. */
-  readonly self: number;
-}
+export type SpanStats = ReturnType<typeof statsOf>;
 
 /** The spans with one name and layer, in two routes. */
 export interface SpanRow {
@@ -82,9 +73,13 @@ export function compareRoutes(a: RouteSide, b?: RouteSide): SpanRow[] {
 
 function statsOf({ durations, self, count }: SpanTimes, runs: number) {
   return {
+    /** How many there are in a run, on average. */
     perRun: count / runs,
+    /** The median of their durations, in milliseconds. */
     p50: percentile(durations, 50),
+    /** The 95th percentile of their durations. */
     p95: percentile(durations, 95),
+    /** The median of their self times. */
     self: percentile(self, 50),
   };
 }

@@ -4,18 +4,6 @@
  * @module
  */
 
-/** A line of a stack. */
-export interface StackLine {
-  /** The text before the place, such as `    at load (`. */
-  readonly before: string;
-  /** The place: path, line and column. Empty if the line names none. */
-  readonly place: string;
-  /** The text after the place. */
-  readonly after: string;
-  /** Whether the place is in the project, and not in a library or runtime. */
-  readonly own: boolean;
-}
-
 /** Parts of the paths of libraries and runtimes. */
 const FOREIGN = [
   "/node_modules/",
@@ -29,17 +17,21 @@ const FOREIGN = [
 const FOREIGN_STARTS = ["ext:", "node:", "npm:", "jsr:", "internal/", "native"];
 
 /** Reads the lines of a stack. Joined again, they are the same text. */
-export function readStack(stack: string): StackLine[] {
+export function readStack(stack: string) {
   return stack.split("\n").map(readLine);
 }
 
-function readLine(line: string): StackLine {
+function readLine(line: string) {
   const [from, to] = placeIn(line);
   const place = line.slice(from, to);
   return {
+    /** The text before the place, such as `    at load (`. */
     before: line.slice(0, from),
+    /** Its path, line and column. Empty if the line names none. */
     place,
+    /** The text after the place. */
     after: line.slice(to),
+    /** Whether the place is in the project, and not in a library or runtime. */
     own: place !== "" && !FOREIGN.some((part) => place.includes(part)) &&
       !FOREIGN_STARTS.some((start) => place.startsWith(start)),
   };

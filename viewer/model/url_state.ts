@@ -26,11 +26,8 @@ const URL_KEYS = [
   "sort",
 ] as const;
 
-/** A key of the fragment. */
-type UrlKey = typeof URL_KEYS[number];
-
 /** The texts of the fragment. An empty text is the default. */
-export type UrlState = Readonly<Record<UrlKey, string>>;
+export type UrlState = Readonly<Record<typeof URL_KEYS[number], string>>;
 
 /** The views of an open trace. */
 export const TRACE_VIEWS = ["waterfall", "flame", "table"] as const;
@@ -43,7 +40,7 @@ export function parseUrlState(hash: string): UrlState {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   return Object.fromEntries(
     URL_KEYS.map((key) => [key, params.get(key) ?? ""]),
-  ) as Record<UrlKey, string>;
+  ) as UrlState;
 }
 
 /** Writes the fragment of a URL. Empty if everything is the default. */

@@ -17,24 +17,7 @@ import type { SpanNode, TraceTree } from "./tree.ts";
 export type WorkKind = "statement" | "cache" | "procedure" | "fetch";
 
 /** Spans that do the same work, and their times in milliseconds. */
-export interface Work {
-  /** The id, unique in its trace. */
-  readonly id: string;
-  /** The kind. */
-  readonly kind: WorkKind;
-  /** The statement, key, procedure, or method and path. */
-  readonly name: string;
-  /** The spans, by start time. */
-  readonly nodes: readonly SpanNode[];
-  /** How many spans there are. */
-  readonly count: number;
-  /** The sum of their durations. */
-  readonly total: number;
-  /** The median. */
-  readonly median: number;
-  /** The longest. */
-  readonly longest: number;
-}
+export type Work = ReturnType<typeof sumUp>;
 
 /** The columns that order the table. */
 export type WorkColumn = Exclude<keyof Work, "id" | "nodes">;
@@ -46,19 +29,27 @@ export function listWork({ nodes }: TraceTree): Work[] {
     .sort((a, b) => b.total - a.total);
 }
 
-function sumUp(id: string, unordered: readonly SpanNode[]): Work {
+function sumUp(id: string, unordered: readonly SpanNode[]) {
   const nodes = unordered
     .toSorted((a, b) => a.span.startTime - b.span.startTime);
   const times = Float64Array.from(nodes, ({ span }) => span.duration).sort();
   const colon = id.indexOf(":");
   return {
+    /** The id, unique in its trace. */
     id,
+    /** The kind. */
     kind: id.slice(0, colon) as WorkKind,
+    /** The statement, key, procedure, or method and path. */
     name: id.slice(colon + 1),
+    /** The spans, by start time. */
     nodes,
+    /** How many spans there are. */
     count: nodes.length,
+    /** The sum of their durations. */
     total: times.reduce((sum, time) => sum + time, 0),
+    /** The median. */
     median: percentile(times, 50),
+    /** The longest. */
     longest: times.at(-1)!,
   };
 }
