@@ -79,7 +79,7 @@ export const selected = computed(
   },
 );
 
-/** Opens a trace, by its key. */
+/** Opens a trace by its key, or none if that is empty. */
 export function openTrace(key: string): void {
   batch(() => {
     if (wantedTrace.value !== key) {
@@ -92,18 +92,15 @@ export function openTrace(key: string): void {
     }
     wantedTrace.value = key;
     wantedCompare.value = "";
-    cursorKey.value = key;
+    // Without a trace, the cursor stays at the last one.
+    if (key !== "") cursorKey.value = key;
   });
 }
 
 /** Returns to the list. */
 export function closeTrace(): void {
   batch(() => {
-    wantedTrace.value = "";
-    wantedCompare.value = "";
-    selectedRow.value = "";
-    resetZoom();
-    highlighted.value = "";
+    openTrace("");
     listHidden.value = false;
   });
 }
@@ -196,11 +193,11 @@ export function toggleAll(): void {
 export function moveInList(by: number): void {
   const list = cursorList();
   const from = list.findIndex(({ key }) => key === cursorKey.value);
-  const to = step(from, by, list.length);
-  const key = list[to]?.key;
-  if (key === undefined) return;
-  if (wantedTrace.value !== "" && listTab.value === "traces") openTrace(key);
-  else cursorKey.value = key;
+  const next = step(list, from, by);
+  if (next === undefined) return;
+  if (wantedTrace.value !== "" && listTab.value === "traces") {
+    openTrace(next.key);
+  } else cursorKey.value = next.key;
 }
 
 /** Opens the trace or route at the cursor of the list. */
@@ -238,8 +235,7 @@ export function openRoute(route: string): void {
 
 /** Moves the selection of the open trace, or of the comparison. */
 export function moveInRows(by: number): void {
-  const to = step(selectedIndex.value, by, shownRows.value.length);
-  const row = shownRows.value[to];
+  const row = step(shownRows.value, selectedIndex.value, by);
   if (row !== undefined) selectRow(row);
 }
 
@@ -247,7 +243,7 @@ export function moveInRows(by: number): void {
 export function moveInWork(by: number): void {
   const list = sortedWork.value;
   const from = list.findIndex(({ id }) => id === workCursor.value);
-  const next = list[step(from, by, list.length)];
+  const next = step(list, from, by);
   if (next !== undefined) workCursor.value = next.id;
 }
 
@@ -281,10 +277,15 @@ export function toggleSelected(): void {
   if (rowOfSelection.value) toggleRow(rowOfSelection.value);
 }
 
-function step(from: number, by: number, length: number): number {
-  // Without a cursor, a step up selects the last row, and others the first.
-  if (from < 0) return by < 0 && by !== -Infinity ? length - 1 : 0;
-  return clamp(from + by, 0, length - 1);
+/** Returns the item at a distance from an index, which is -1 for no cursor. */
+function step<Item>(
+  list: readonly Item[],
+  from: number,
+  by: number,
+): Item | undefined {
+  if (from >= 0) return list[clamp(from + by, 0, list.length - 1)];
+  // Without a cursor, a step up selects the last item, and others the first.
+  return by < 0 && by !== -Infinity ? list.at(-1) : list[0];
 }
 
 // When the selected row is hidden, its closest visible ancestor is selected.
