@@ -99,7 +99,7 @@ export function TraceList() {
   const open = [opened.wantedTrace.value, opened.wantedCompare.value];
   const marked = selection.markedKey.value;
   useLayoutEffect(() => () => {
-    traces.setListAtTop(true);
+    traces.listAtTop.value = true;
     traces.setListInUse(false);
   }, []);
   return (
@@ -126,7 +126,7 @@ export function TraceList() {
       })}
       onUse={traces.setListInUse}
       reveal={[cursor, listing.filters.value, listing.query.value]}
-      onScroll={(top) => traces.setListAtTop(top < ROW_HEIGHT / 2)}
+      onScroll={(top) => traces.listAtTop.value = top < ROW_HEIGHT / 2}
       onPick={({ key }) => selection.openTrace(key)}
     >
       {list.length === 0 && <NoMatches />}

@@ -128,7 +128,8 @@ function connect(): void {
     // With jitter, so that not all pages reconnect at once.
     const jittered = delay * (0.75 + Math.random() / 2);
     connection.value = { kind: "lost", retryAt: Date.now() + jittered };
-    traces.clearPending();
+    // Their ends are missed.
+    traces.pending.value = [];
     timer = setTimeout(connect, jittered);
   };
 }

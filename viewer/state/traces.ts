@@ -4,7 +4,7 @@
  * @module
  */
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import { formatPlural } from "../model/format.ts";
 import { isSame, joinEntries } from "../model/pieces.ts";
@@ -218,28 +218,18 @@ export function showHeld(): void {
   });
 }
 
-/** Pauses the live tail, or resumes it and shows the traces that wait. */
+effect(() => {
+  if (!holding.value) untracked(showHeld);
+});
+
+/** Pauses the live tail, or resumes it. */
 export function togglePaused(): void {
   paused.value = !paused.value;
-  release();
-}
-
-/** Stores whether the list is at its top. */
-export function setListAtTop(atTop: boolean): void {
-  if (listAtTop.value === atTop) return;
-  listAtTop.value = atTop;
-  release();
 }
 
 /** Stores whether the pointer or the keyboard is in the list. */
 export function setListInUse(inUse: boolean): void {
-  if (listInUse.value === inUse) return;
   listInUse.value = inUse;
-  release();
-}
-
-function release(): void {
-  if (!holding.value) showHeld();
 }
 
 /** Adds running requests. */
@@ -255,11 +245,6 @@ export function discardPending(rootSpanIds: ReadonlySet<string>): void {
   pending.value = pending.value.filter((entry) =>
     !rootSpanIds.has(entry.rootSpanId)
   );
-}
-
-/** Removes all running requests, after their ends were missed. */
-export function clearPending(): void {
-  if (pending.value.length > 0) pending.value = [];
 }
 
 /** Removes all traces. */
