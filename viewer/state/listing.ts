@@ -39,6 +39,7 @@ import {
   keyOf,
   pending,
 } from "./traces.ts";
+import { readInSlices } from "./slices.ts";
 import { keepInUrl } from "./url_keys.ts";
 
 /** The tabs of the list. The last two need a dev command. */
@@ -175,46 +176,30 @@ export function clearFilters(): void {
   queryText.value = "";
 }
 
-/** The duration of a slice of preparation, in milliseconds. */
-const SLICE = 6;
-
 /** The interval of updates during preparation, in milliseconds. */
 const SHOW_EVERY = 120;
 
-let preparing = false;
+let stopPreparing = () => {};
 
-/** Prepares all traces for the search, in slices. */
+/** Prepares all traces for the search. Prepared ones cost nothing. */
 export function prepareSearch(): void {
-  if (preparing || dataState.value.kind === "loading") return;
-  preparing = true;
-  let at = 0;
+  if (dataState.value.kind === "loading") return;
+  stopPreparing();
   let shownAt = performance.now();
-  const slice = () => {
-    const list = entries.value;
-    const begin = performance.now();
-    while (at < list.length && performance.now() - begin < SLICE) {
-      try {
-        search.add(list[at]!);
-      } catch {
-        // A damaged trace can't be found. Opening it shows the error.
-      }
-      at++;
-    }
-    const done = at >= list.length;
+  const show = (share: number) => {
     // Progress lets the rows move, even below the pointer. A few new traces
     // are done at once and don't.
     const isFirst = searchProgress.value === 1;
-    if (done || isFirst || performance.now() - shownAt > SHOW_EVERY) {
-      shownAt = performance.now();
-      batch(() => {
-        searchProgress.value = done ? 1 : at / list.length;
-        searchTick.value++;
-      });
-    }
-    if (done) preparing = false;
-    else setTimeout(slice);
+    const time = performance.now();
+    if (share < 1 && !isFirst && time - shownAt <= SHOW_EVERY) return;
+    shownAt = time;
+    batch(() => {
+      searchProgress.value = share;
+      searchTick.value++;
+    });
   };
-  slice();
+  const startNow = (slice: () => void) => slice();
+  stopPreparing = readInSlices(entries.value, search.add, show, startNow);
 }
 
 // A search includes new traces.

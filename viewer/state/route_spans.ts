@@ -5,6 +5,7 @@
  */
 
 import { batch, computed, effect, signal } from "@preact/signals";
+import { afterPaint } from "../dom.ts";
 import { spanHistory } from "../model/history.ts";
 import { type Run, runsByRoute } from "../model/listing.ts";
 import {
@@ -80,11 +81,12 @@ effect(() => {
     todo,
     ({ key, entry, history }) =>
       history.add({ spans: spansOfRoute(entry.load(), key) }),
-    () => {
+    (share) => {
       const [a, b] = wanted
         .map(({ runs, history }) => ({ runs: runs.length, history }));
-      if (a !== undefined) spanRows.value = compareRoutes(a, b);
+      if (share === 1 && a) spanRows.value = compareRoutes(a, b);
     },
+    afterPaint,
   );
 });
 

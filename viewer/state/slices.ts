@@ -1,20 +1,21 @@
-import { afterPaint } from "../dom.ts";
-
 /** The duration of a slice of work, in milliseconds. */
 const SLICE = 6;
 
 /**
- * Reads traces in slices after the next frame, so that the page stays
- * responsive. A damaged trace is left out; opening it shows the error.
+ * Reads traces in slices, so that the page stays responsive. A damaged trace is
+ * left out; opening it shows the error.
  *
  * @param read Called with each item.
- * @param done Called after the last one.
+ * @param onSlice Called after each slice with the share of read items, which is
+ * 1 after the last one.
+ * @param start Starts the first slice, such as after the next frame.
  * @returns A function that cancels the rest.
  */
 export function readInSlices<Item>(
   items: readonly Item[],
   read: (item: Item) => void,
-  done: () => void,
+  onSlice: (share: number) => void,
+  start: (slice: () => void) => void,
 ): () => void {
   let at = 0;
   let isCancelled = false;
@@ -29,10 +30,11 @@ export function readInSlices<Item>(
       }
       at++;
     }
-    if (at < items.length) setTimeout(slice);
-    else done();
+    const isDone = at >= items.length;
+    if (!isDone) setTimeout(slice);
+    onSlice(isDone ? 1 : at / items.length);
   };
-  afterPaint(slice);
+  start(slice);
   return () => {
     isCancelled = true;
   };

@@ -6,6 +6,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type { SpanData } from "../../trace/types.ts";
+import { afterPaint } from "../dom.ts";
 import { routeKey } from "../model/filters.ts";
 import { type SpanHistory, spanHistory, type Times } from "../model/history.ts";
 import type { TraceTree } from "../model/tree.ts";
@@ -51,10 +52,12 @@ effect(() => {
   return readInSlices(
     others,
     (entry) => found.add(entry.load()),
-    () => {
+    (share) => {
+      if (share < 1) return;
       readFor = key;
       history.value = found;
     },
+    afterPaint,
   );
 });
 
