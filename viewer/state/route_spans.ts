@@ -37,35 +37,22 @@ export function isShown(): boolean {
 /** Maximum runs of each side. Their traces must be decoded. */
 const MAX_RUNS = 300;
 
-/** A side of the comparison. */
-interface Side {
-  readonly key: string;
-  readonly runs: readonly Run[];
-}
-
 /** The runs of both sides, the newest of each. */
-export const sides = computed((): Side[] => {
+export const sides = computed((): { key: string; runs: Run[] }[] => {
   if (!isShown() || dataState.value.kind === "loading") return [];
   const key = openRoute.value;
+  const other = otherRoute.value;
   const byRoute = runsByRoute(shown.value);
   const runs = (byRoute.get(key) ?? [])
     .toSorted((a, b) => b.entry.startTime - a.entry.startTime);
-  const other = otherRoute.value;
-  if (other === EARLIER) {
-    const half = Math.ceil(runs.length / 2);
-    return [{ key, runs: runs.slice(0, half) }, {
-      key,
-      runs: runs.slice(half),
-    }].map(newest);
-  }
-  const others = byRoute.get(other);
-  return [{ key, runs }, ...(others ? [{ key: other, runs: others }] : [])]
-    .map(newest);
+  const half = Math.ceil(runs.length / 2);
+  const both = other === EARLIER
+    ? [{ key, runs: runs.slice(0, half) }, { key, runs: runs.slice(half) }]
+    : [{ key, runs }, { key: other, runs: byRoute.get(other) }];
+  return both.flatMap(({ key, runs }) =>
+    runs === undefined ? [] : [{ key, runs: runs.slice(0, MAX_RUNS) }]
+  );
 });
-
-function newest({ key, runs }: Side): Side {
-  return { key, runs: runs.slice(0, MAX_RUNS) };
-}
 
 /** The rows of the open route. */
 export const spanRows = signal<readonly SpanRow[]>([]);
