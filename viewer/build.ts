@@ -13,6 +13,7 @@
 import * as esbuild from "esbuild";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
+import { gzip } from "../trace/export/gzip.ts";
 
 const here = import.meta.dirname!;
 const root = dirname(here);
@@ -177,9 +178,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 
 /** Returns the bytes of a page after `gzip`. */
 export async function gzipSize(page: string): Promise<number> {
-  const stream = new Blob([page]).stream()
-    .pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength;
+  return (await gzip(new TextEncoder().encode(page))).length;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
