@@ -5,21 +5,6 @@
  * @module
  */
 
-/** The decision of a page's policies about the panel. */
-export type Permission =
-  | {
-    readonly isAllowed: true;
-    /** The nonce that the script needs, if any. */
-    readonly nonce: string | undefined;
-    /** Whether the page may frame the viewer. */
-    readonly framesViewer: boolean;
-  }
-  | {
-    readonly isAllowed: false;
-    /** The condition that the policies don't meet. */
-    readonly reason: string;
-  };
-
 /** The sources of each directive of a policy. */
 type Policy = ReadonlyMap<string, readonly string[]>;
 
@@ -34,10 +19,7 @@ const FRAME = ["frame-src", "child-src", "default-src"];
  * @param headers The values of the policy headers, and of meta elements.
  * @param host The page's host, with the port.
  */
-export function checkPolicies(
-  headers: readonly string[],
-  host: string,
-): Permission {
+export function checkPolicies(headers: readonly string[], host: string) {
   const policies = headers.flatMap((value) => value.split(",")).map(parse);
   for (const policy of policies) {
     const sandbox = policy.get("sandbox");
@@ -48,36 +30,37 @@ export function checkPolicies(
   const nonces = policies.flatMap((policy) => sourcesOf(policy, SCRIPT))
     .map((source) => NONCE.exec(source)?.[1])
     .filter((nonce) => nonce !== undefined);
+  const refusalOf = (nonce: string) =>
+    policies.find((policy) => !allowsScript(policy, host, nonce));
   // Without a nonce first: most pages allow their own scripts.
-  const found = [undefined, ...nonces].map((nonce) => ({
-    nonce,
-    refusal: policies.find((policy) => !allowsScript(policy, host, nonce)),
-  }));
-  const best = found.find(({ refusal }) => refusal === undefined);
-  if (best === undefined) {
-    const name = nameOf(found[0]!.refusal!, SCRIPT);
+  const nonce = ["", ...nonces].find((nonce) => !refusalOf(nonce));
+  if (nonce === undefined) {
+    const name = nameOf(refusalOf("")!, SCRIPT);
     return refuse(name, "allow 'self' or a nonce");
   }
-  const isConnected = (policy: Policy) => allows(policy, CONNECT, "ws", host);
-  const silent = policies.find((policy) => !isConnected(policy));
+  const silent = policies.find((policy) =>
+    !allows(policy, CONNECT, "ws", host)
+  );
   if (silent !== undefined) {
     return refuse(nameOf(silent, CONNECT), "allow 'self' for connections");
   }
   return {
     isAllowed: true,
-    nonce: best.nonce,
+    /** The nonce that the script needs; empty for none. */
+    nonce,
+    /** Whether the page may frame the viewer. */
     framesViewer: policies.every((policy) =>
       allows(policy, FRAME, "http", host)
     ),
-  };
+  } as const;
 }
 
 const NONCE = /^'nonce-([\w+/=-]+)'$/i;
 
-function refuse(directive: string, condition: string): Permission {
+function refuse(directive: string, condition: string) {
   const reason =
     `${directive} of its Content-Security-Policy must ${condition}`;
-  return { isAllowed: false, reason };
+  return { isAllowed: false, reason } as const;
 }
 
 function parse(text: string): Policy {
@@ -106,12 +89,10 @@ function sourcesOf(
 function allowsScript(
   policy: Policy,
   host: string,
-  nonce: string | undefined,
+  nonce: string,
 ): boolean {
   const sources = sourcesOf(policy, SCRIPT);
-  if (sources.some((source) => NONCE.exec(source)?.[1] === nonce && nonce)) {
-    return true;
-  }
+  if (sources.some((source) => NONCE.exec(source)?.[1] === nonce)) return true;
   const isStrict = sources.some((source) => /^'strict-dynamic'$/i.test(source));
   return !isStrict && allows(policy, SCRIPT, "http", host);
 }

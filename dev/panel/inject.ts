@@ -74,7 +74,7 @@ export function createInjection(warn: (message: string) => void): Middleware {
       if (!permission.isAllowed) return refuse(request, permission.reason);
       const { nonce, framesViewer } = permission;
       return `<script async src="${SCRIPT_PATH}"${
-        nonce === undefined ? "" : ` nonce="${nonce}"`
+        nonce === "" ? "" : ` nonce="${nonce}"`
       }${framesViewer ? "" : ` data-frame="no"`}></script>`;
     }
 

@@ -37,19 +37,11 @@ interface Watcher {
   sent: string;
 }
 
-/** The socket of all panels. */
-export interface PanelSocket {
-  /** Answers the request for a socket. */
-  readonly route: ExtraRoute;
-  /** Closes all sockets. */
-  close(): Promise<void>;
-}
-
 /** Creates the panel's socket. */
 export function createPanelSocket(
   tracer: Tracer,
   findings: Pick<Findings, "of" | "subscribe">,
-): PanelSocket {
+) {
   const watchers = new Set<ServerWebSocket<Watcher>>();
   const next = new Delay(look);
   let isChanged = false;
@@ -103,8 +95,8 @@ export function createPanelSocket(
 
   /** Answers a page that has no socket. */
   function answer(request: Request): Response {
-    const text = new URL(request.url).searchParams.get("ids") ?? "";
-    const ids = readIds(text);
+    const { searchParams } = new URL(request.url);
+    const ids = readIds(searchParams.get("ids") ?? "");
     if (ids === undefined) {
       const message = "Send trace ids as JSON: by a WebSocket, or as ids";
       return errorResponse(400, "BAD_REQUEST", message);
@@ -113,14 +105,13 @@ export function createPanelSocket(
     return Response.json(state, { headers: PRIVATE_HEADERS });
   }
 
-  return {
-    route(request, info) {
-      const data: Watcher = { ids: [], sent: "" };
-      upgrader.upgrade(request, { data, info });
-      return upgrader.response(request) ?? answer(request);
-    },
-    close: () => upgrader.close(),
+  /** Answers the request for a socket. */
+  const route: ExtraRoute = (request, info) => {
+    const data: Watcher = { ids: [], sent: "" };
+    upgrader.upgrade(request, { data, info });
+    return upgrader.response(request) ?? answer(request);
   };
+  return { route, close: () => upgrader.close() };
 }
 
 /** Reads a list of trace ids. `undefined` if the text is something else. */

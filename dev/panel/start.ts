@@ -6,21 +6,12 @@
  */
 
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
-import type { Middleware } from "../../core/middleware.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { script } from "./dist/script.ts";
 import { createInjection } from "./inject.ts";
 import { createPanelSocket } from "./live.ts";
 import type { Findings } from "../findings/findings.ts";
-
-/** The panel of a dev command. */
-export interface Panel {
-  /** Adds the panel to pages. */
-  readonly middleware: Middleware;
-  /** Closes the sockets of all panels. */
-  close(): Promise<void>;
-}
 
 const HEADERS = {
   ...PRIVATE_HEADERS,
@@ -35,7 +26,7 @@ const HEADERS = {
 export function startPanel(
   tracer: Tracer,
   findings: Pick<Findings, "of" | "subscribe">,
-): Panel {
+) {
   const socket = createPanelSocket(tracer, findings);
   addRoute(tracer, "/panel", socket.route);
   addRoute(
@@ -44,7 +35,9 @@ export function startPanel(
     () => new Response(script, { headers: HEADERS }),
   );
   return {
+    /** Adds the panel to pages. */
     middleware: createInjection((message) => console.warn(message)),
+    /** Closes the sockets of all panels. */
     close: socket.close,
   };
 }

@@ -11,32 +11,11 @@ import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import type { Findings } from "../findings/findings.ts";
 import { isReceivedRequest } from "../findings/units.ts";
 
-/** A finding, as the panel shows it. */
-export interface PanelFinding
-  extends Pick<Finding, "message" | "location" | "traceId"> {
-  /** The span that leads to the cause. */
-  readonly spanId?: string;
-}
+/** The state of a page. In JSON, `undefined` fields are absent. */
+export type PanelState = ReturnType<typeof stateOf>;
 
-/** The state of a page. */
-export interface PanelState {
-  /** The page's trace. Absent if it isn't kept. */
-  readonly traceId?: string;
-  /** The duration of the page's trace, in milliseconds. */
-  readonly duration: number;
-  /** The number of requests that servers received. */
-  readonly requests: number;
-  /** The number of queries. */
-  readonly queries: number;
-  /** The number of cache look-ups that found a value. */
-  readonly cacheHits: number;
-  /** The number of cache look-ups. */
-  readonly cacheLookups: number;
-  /** The number of failed spans. */
-  readonly errors: number;
-  /** The findings, without duplicates. */
-  readonly findings: readonly PanelFinding[];
-}
+/** A finding, as the panel shows it. */
+export type PanelFinding = ReturnType<typeof panelFinding>;
 
 const MAX_FINDINGS = 20;
 
@@ -50,7 +29,7 @@ export function stateOf(
   tracer: Pick<Tracer, "getTrace">,
   ids: readonly string[],
   findings: Pick<Findings, "of">,
-): PanelState {
+) {
   const kept = ids.map((id) => tracer.getTrace(id));
   const [page] = kept;
   // Several requests may have become one trace.
@@ -65,24 +44,31 @@ export function stateOf(
   const found = new Map<string, PanelFinding>();
   for (const id of traces.keys()) {
     for (const finding of findings.of(id)) {
-      const { rule, message, location, traceId, spanIds } = finding;
-      const [spanId] = spanIds;
-      found.set(`${rule} ${message} ${location}`, {
-        message,
-        traceId,
-        ...(spanId !== undefined && { spanId }),
-        ...(location !== undefined && { location }),
-      });
+      const { rule, message, location } = finding;
+      found.set(`${rule} ${message} ${location}`, panelFinding(finding));
     }
   }
   return {
-    ...(page !== undefined && { traceId: page.id }),
+    /** The page's trace. `undefined` if it isn't kept. */
+    traceId: page?.id,
+    /** The duration of the page's trace, in milliseconds. */
     duration: page?.duration ?? 0,
+    /** The number of requests that servers received. */
     requests: count(isReceivedRequest),
+    /** The number of queries. */
     queries: count(isQuery),
+    /** The number of cache look-ups that found a value. */
     cacheHits: lookups.filter((result) => result !== "miss").length,
+    /** The number of cache look-ups. */
     cacheLookups: lookups.length,
+    /** The number of failed spans. */
     errors: count((span) => span.status !== "ok" && !isOpenSpan(span)),
+    /** The findings, without duplicates. */
     findings: [...found.values()].slice(0, MAX_FINDINGS),
   };
+}
+
+function panelFinding({ message, traceId, spanIds, location }: Finding) {
+  // The first span leads to the cause.
+  return { message, traceId, spanId: spanIds[0], location };
 }
