@@ -74,7 +74,9 @@ export class TracePanel extends HTMLElement {
     this.#shown = shown;
     // New elements at a new place don't count as a layout shift.
     this.#badge.replaceChildren(
-      ...figuresOf(state, isLive).flatMap((figure) => [figure, " "]),
+      ...figuresOf(state, isLive).flatMap(([className, text]) =>
+        text === false ? [] : [create("span", { className }, text), " "]
+      ),
     );
     this.#listFindings(state?.findings ?? []);
     if (state?.traceId === undefined || state.traceId === this.#traceId) return;
@@ -183,35 +185,24 @@ function addressOf(traceId: string | undefined, spanId?: string): string {
   return `${VIEWER}#trace=${traceId}${span}`;
 }
 
+/** Returns the figures of the badge. A figure without a text isn't shown. */
 function figuresOf(
   state: PanelState | undefined,
   isLive: boolean,
-): HTMLElement[] {
-  if (state === undefined) {
-    return [figure("muted", isLive ? "Trace" : "No server")];
-  }
+): [className: string, text: string | false][] {
+  if (state === undefined) return [["muted", isLive ? "Trace" : "No server"]];
   const { duration, requests, queries, errors, findings } = state;
   const { cacheHits, cacheLookups } = state;
-  const figures = [
-    figure(isLive ? "" : "muted", formatDuration(duration)),
-    figure("", queries === 1 ? "1 query" : `${formatCount(queries)} queries`),
+  const found = findings.length;
+  return [
+    [isLive ? "" : "muted", formatDuration(duration)],
+    ["", queries === 1 ? "1 query" : `${formatCount(queries)} queries`],
+    ["", cacheLookups > 0 && `cache ${cacheHits}/${cacheLookups}`],
+    ["error", errors > 0 && formatPlural(errors, "error")],
+    ["finding", found > 0 && formatPlural(found, "finding")],
+    ["requests", requests > 1 && formatPlural(requests, "request")],
+    ["muted", !isLive && "no server"],
   ];
-  if (cacheLookups > 0) {
-    figures.push(figure("", `cache ${cacheHits}/${cacheLookups}`));
-  }
-  if (errors > 0) figures.push(figure("error", formatPlural(errors, "error")));
-  if (findings.length > 0) {
-    figures.push(figure("finding", formatPlural(findings.length, "finding")));
-  }
-  if (requests > 1) {
-    figures.push(figure("requests", formatPlural(requests, "request")));
-  }
-  if (!isLive) figures.push(figure("muted", "no server"));
-  return figures;
-}
-
-function figure(className: string, text: string): HTMLElement {
-  return create("span", { className }, text);
 }
 
 /** Creates an element with properties and content. */
