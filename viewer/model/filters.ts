@@ -80,20 +80,14 @@ export function matchedRequest(
   return isOwn(entry) ? undefined : entry.requests.find(isOwn);
 }
 
+/** Kinds whose name says more, such as what was clicked on. */
+const NAMED_KINDS = ["click", "submit", "key", "job"];
+
 /** Returns the kind and route of a trace or request as one text. */
 export function routeKey(one: Filtered): string {
   const { path, route } = one;
   if (!("kind" in one)) return requestKey(one.method, path, route);
-  switch (one.kind) {
-    case "page load":
-      return requestKey("page", path, route);
-    case "click":
-    case "submit":
-    case "key":
-    case "job":
-      // The name includes what was clicked on.
-      return one.name;
-    default:
-      return requestKey(one.kind, path, route);
-  }
+  const { kind, name } = one;
+  if (NAMED_KINDS.includes(kind)) return name;
+  return requestKey(kind === "page load" ? "page" : kind, path, route);
 }
