@@ -141,10 +141,8 @@ function receive(
 
 /** Returns the traces of the page that a trace is a piece of. */
 function partsOf({ id, linkedIds }: TraceEntry): readonly TraceEntry[] {
-  const part = known.get(keyOf(id));
-  if (linkedIds.length === 0) return part === undefined ? [] : [part];
-  const parts = linkedIds.map((id) => known.get(keyOf(id)));
-  return [...new Set([part, ...parts])].filter((part) => part !== undefined);
+  const parts = [id, ...linkedIds].map((id) => known.get(keyOf(id)));
+  return [...new Set(parts)].filter((part) => part !== undefined);
 }
 
 /** Stores a trace instead of its pieces. */
