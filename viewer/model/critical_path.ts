@@ -15,6 +15,7 @@ import {
   isOpenSpan,
   waitsFor,
 } from "../../trace/export/semantics.ts";
+import { sumOf } from "./numbers.ts";
 import { HOME, processOf } from "./process.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -144,14 +145,15 @@ export function sumUpCriticalPath(tree: TraceTree, path: CriticalPath) {
     .map((node) => ({ node, time: totalLength(path(node) ?? []) }))
     .filter(({ time }) => time > 0)
     .sort((a, b) => b.time - a.time);
-  const shares = Map.groupBy(spans, ({ node: { span } }) => {
+  const byName = Map.groupBy(spans, ({ node: { span } }) => {
     const process = processOf(span);
     return process === HOME ? span.layer : process;
-  }).entries().map(([name, [first, ...others]]) => ({
+  });
+  const shares = Array.from(byName, ([name, parts]) => ({
     name,
     /** Its span with the longest time on the path. */
-    longest: first!.node,
-    time: others.reduce((sum, { time }) => sum + time, first!.time),
-  }));
-  return { spans, shares: [...shares].sort((a, b) => b.time - a.time) };
+    longest: parts[0]!.node,
+    time: sumOf(parts, ({ time }) => time),
+  })).sort((a, b) => b.time - a.time);
+  return { spans, shares };
 }
