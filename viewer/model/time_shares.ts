@@ -16,7 +16,7 @@ import { selfOf, type SpanNode, type TraceTree } from "./tree.ts";
  */
 export function timeShares({ nodes, start, end }: TraceTree): Float64Array {
   const work = nodes.map((node) => workOf(node, start, end));
-  const moments = Float64Array.from([start, end, ...edgesOf(work)]).sort();
+  const moments = Float64Array.from([start, end, ...work.flat(2)]).sort();
   const running = new Int32Array(moments.length);
   for (const [from, to] of work.flat()) {
     running[countBelow(moments, from)]! += 1;
@@ -48,8 +48,4 @@ function workOf(node: SpanNode, start: number, end: number): Interval[] {
   return selfOf(node)
     .map(([from, to]) => [clamp(from, start, end), clamp(to, start, end)])
     .filter(([from, to]) => from! < to!) as [number, number][];
-}
-
-function* edgesOf(work: readonly Interval[][]): Generator<number> {
-  for (const intervals of work) for (const edges of intervals) yield* edges;
 }

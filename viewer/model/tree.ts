@@ -89,9 +89,8 @@ export function isFailed(span: SpanData): boolean {
  */
 export function buildTree(trace: SerializedTrace): TraceTree {
   const all = trace.spans.map(createNode);
-  const byId = new Map<string, SpanNode>();
   // Backwards: the first span with an id stays.
-  for (let i = all.length - 1; i >= 0; i--) byId.set(all[i]!.span.id, all[i]!);
+  const byId = new Map(all.toReversed().map((node) => [node.span.id, node]));
   const top = linkParents(all, byId, trace.rootSpanId);
   const nodes = top === undefined ? [] : orderDepthFirst(top);
 
@@ -102,12 +101,10 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   }
   let { startTime: from, endTime: to } = top?.span ?? trace;
   // Backwards: children before their parents.
-  for (let i = nodes.length - 1; i >= 0; i--) {
-    const { span, parent, errorsBelow } = nodes[i]!;
+  for (const { span, parent, errorsBelow } of nodes.toReversed()) {
     from = Math.min(from, span.startTime);
     to = Math.max(to, span.endTime);
-    if (parent === null) continue;
-    parent.errorsBelow += errorsBelow + Number(isFailed(span));
+    if (parent) parent.errorsBelow += errorsBelow + Number(isFailed(span));
   }
   const { startTime: start, duration } = trace;
   const total = start + duration;
