@@ -10,61 +10,14 @@ import {
   indexTrace,
   type TraceIndexEntry,
 } from "../../trace/export/trace_index.ts";
-import {
-  pathWithProcedure,
-  type RequestSummary,
-} from "../../trace/export/trace_facts.ts";
+import { pathWithProcedure } from "../../trace/export/trace_facts.ts";
 import type { Layer, SerializedTrace } from "../../trace/types.ts";
 
 /** A layer and its self time, in milliseconds. */
 export type LayerTime = readonly [layer: Layer, selfTime: number];
 
 /** A trace in the list. */
-export interface TraceEntry {
-  /** The trace id, which is unique in the list. */
-  readonly key: string;
-  /** The trace id. */
-  readonly id: string;
-  /** The ids of other traces that belong to it. */
-  readonly linkedIds: readonly string[];
-  /** The root span's id. */
-  readonly rootSpanId: string;
-  /**
-   * The kind: the method of a request, `job`, `page load`, `navigation`, or the
-   * interaction: `click`, `submit` or `key`.
-   */
-  readonly kind: string;
-  /** The name of the root span. */
-  readonly name: string;
-  /** The HTTP method; empty if it wasn't a request. */
-  readonly method: string;
-  /** The path, or the name of the root span. */
-  readonly path: string;
-  /** The pattern of the matched route; empty if none matched. */
-  readonly route: string;
-  /** The HTTP status. 0 if there was none. */
-  readonly statusCode: number;
-  /** The start, in epoch milliseconds. */
-  readonly startTime: number;
-  /** The total duration, in milliseconds. */
-  readonly duration: number;
-  /** The number of spans. */
-  readonly spanCount: number;
-  /** The number of failed spans. */
-  readonly errorCount: number;
-  /** Self time of each layer, the longest first. */
-  readonly layers: readonly LayerTime[];
-  /** The requests. Empty if the root span is the only one. */
-  readonly requests: readonly RequestSummary[];
-  /** How often the most frequent query ran; 0 if that isn't remarkable. */
-  readonly repeats: number;
-  /** Whether a part of it is still running. */
-  readonly running: boolean;
-  /** Whether all that is known is that it has started. */
-  readonly pending: boolean;
-  /** Returns the whole record. */
-  load(): SerializedTrace;
-}
+export type TraceEntry = Readonly<ReturnType<typeof entryOf>>;
 
 /**
  * Whether a trace counts as failed: a failed span, or a 5xx answer. The list,
@@ -125,32 +78,52 @@ export function summarizePacked(packed: PackedTraces): TraceEntry[] {
   return packed.index.map((entry, i) => entryOf(entry, () => packed.trace(i)));
 }
 
-function entryOf(
-  index: TraceIndexEntry,
-  load: () => SerializedTrace,
-): TraceEntry {
+function entryOf(index: TraceIndexEntry, load: () => SerializedTrace) {
   const { id, rootSpanId, name, startTime, duration } = index;
   const { pathname = name, routePattern: route = "", method = "" } = index;
   return {
+    /** The trace id, which is unique in the list. */
     key: id,
+    /** The trace id. */
     id,
+    /** The ids of other traces that belong to it. */
     linkedIds: index.linkedIds ?? [],
+    /** The root span's id. */
     rootSpanId,
+    /**
+     * The kind: the method of a request, `job`, `page load`, `navigation`, or
+     * the interaction: `click`, `submit` or `key`.
+     */
     kind: ACTION_KINDS.get(index.action ?? "") ?? (method || "job"),
+    /** The name of the root span. */
     name,
+    /** The HTTP method; empty if it wasn't a request. */
     method,
+    /** The path, or the name of the root span. */
     path: pathWithProcedure(pathname, route),
+    /** The pattern of the matched route; empty if none matched. */
     route,
+    /** The HTTP status. 0 if there was none. */
     statusCode: index.statusCode ?? 0,
+    /** The start, in epoch milliseconds. */
     startTime,
+    /** The total duration, in milliseconds. */
     duration,
+    /** The number of spans. */
     spanCount: index.spanCount,
+    /** The number of failed spans. */
     errorCount: index.errorCount,
+    /** Self time of each layer, the longest first. */
     layers: index.layers,
+    /** The requests. Empty if the root span is the only one. */
     requests: index.requests ?? [],
+    /** How often the most frequent query ran; 0 if that isn't remarkable. */
     repeats: index.repeats ?? 0,
+    /** Whether a part of it is still running. */
     running: (index.running ?? 0) > 0,
-    pending: false,
+    /** Whether all that is known is that it has started. */
+    pending: false as boolean,
+    /** Returns the whole record. */
     load,
   };
 }
