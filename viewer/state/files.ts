@@ -21,8 +21,8 @@ export interface ExportFormat {
   readonly label: string;
   /** The end of its files' names. */
   readonly suffix: string;
-  /** Returns the text of the file. */
-  write(traces: readonly SerializedTrace[]): string | Promise<string>;
+  /** Returns the text of the file, or a value to write as JSON. */
+  convert(traces: readonly SerializedTrace[]): unknown;
 }
 
 /** All formats. */
@@ -30,19 +30,11 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   {
     label: "HTML page",
     suffix: ".html",
-    write: async (traces) => pageWith(await packTraces(traces)),
+    convert: async (traces) => pageWith(await packTraces(traces)),
   },
-  { label: "JSON", suffix: ".json", write: (traces) => JSON.stringify(traces) },
-  {
-    label: "OTLP/JSON",
-    suffix: ".otlp.json",
-    write: (traces) => JSON.stringify(toOTLP(traces)),
-  },
-  {
-    label: "Chrome trace",
-    suffix: ".chrome.json",
-    write: (traces) => JSON.stringify(toChromeTrace(traces)),
-  },
+  { label: "JSON", suffix: ".json", convert: (traces) => traces },
+  { label: "OTLP/JSON", suffix: ".otlp.json", convert: toOTLP },
+  { label: "Chrome trace", suffix: ".chrome.json", convert: toChromeTrace },
 ];
 
 /** Adds the traces of files, and notifies about each file. */
@@ -99,13 +91,16 @@ export function chooseFiles(): void {
 /** Writes traces to a file that the browser saves. */
 export async function exportTraces(
   entries: readonly TraceEntry[],
-  { label, suffix, write }: ExportFormat,
+  { label, suffix, convert }: ExportFormat,
   name: string,
 ): Promise<void> {
   try {
     const traces = entries.map((entry) => entry.load());
-    const type = suffix === ".html" ? "text/html" : "application/json";
-    save(new Blob([await write(traces)], { type }), `${name}${suffix}`);
+    const content = await convert(traces);
+    const [text, type] = typeof content === "string"
+      ? [content, "text/html"]
+      : [JSON.stringify(content), "application/json"];
+    save(new Blob([text], { type }), `${name}${suffix}`);
     notify(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
   } catch (error) {
     notifyFailure(`The export failed: ${messageOf(error)}`);
