@@ -84,13 +84,8 @@ export function reconnect(): void {
 /** Requests one trace by its id from the server, and adds it if it exists. */
 export async function fetchTrace(id: string): Promise<void> {
   // A missing trace by `id` would be a 404 in the browser's console.
-  traces.addEntries(await ask(`traceId=${encodeURIComponent(id)}`) ?? []);
-}
-
-/** Returns traces of the server, or `undefined` without an answer. */
-async function ask(query: string): Promise<TraceEntry[] | undefined> {
-  const answer = await askServer(`/api?${query}`);
-  return answer === undefined ? undefined : readEntries(answer);
+  const answer = await askServer(`/api?traceId=${encodeURIComponent(id)}`);
+  if (answer !== undefined) traces.addEntries(readEntries(answer));
 }
 
 /**
@@ -198,8 +193,8 @@ function readMessage(
 
 /** Lists the traces of a server that has no stream. */
 async function fetchRecent(): Promise<void> {
-  const found = await ask(`limit=${traces.MAX_TRACES}`);
-  if (found !== undefined) show(found);
+  const answer = await askServer(`/api?limit=${traces.MAX_TRACES}`);
+  if (answer !== undefined) show(readEntries(answer));
 }
 
 function show(entries: readonly TraceEntry[]): void {
