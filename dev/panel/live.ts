@@ -45,10 +45,10 @@ export function createPanelSocket(
   const watchers = new Set<ServerWebSocket<Watcher>>();
   const next = new Delay(look);
   let isChanged = false;
-  let stop = () => {};
+  let stops: readonly (() => void)[] = [];
 
   function listen(): void {
-    const stops = [
+    stops = [
       tracer.subscribe(schedule, [
         "trace:end",
         "trace:discard",
@@ -56,7 +56,6 @@ export function createPanelSocket(
       ]),
       findings.subscribe(schedule),
     ];
-    stop = () => stops.forEach((each) => each());
   }
 
   function schedule(): void {
@@ -88,7 +87,7 @@ export function createPanelSocket(
     close(ws) {
       watchers.delete(ws);
       if (watchers.size > 0) return;
-      stop();
+      for (const stop of stops) stop();
       next.cancel();
     },
   });

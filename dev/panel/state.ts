@@ -35,8 +35,9 @@ export function stateOf(
   // Several requests may have become one trace.
   const traces = new Map<string, TraceData>();
   for (const trace of kept) if (trace) traces.set(trace.id, trace);
-  const spans = Array.from(traces.values(), ({ spans }) => [...spans.values()])
-    .flat();
+  const spans = [...traces.values()].flatMap((
+    { spans },
+  ) => [...spans.values()]);
   const count = (test: (span: SpanData) => boolean) =>
     spans.filter(test).length;
   const lookups = spans.map((span) => attributeText(span, "app.cache.result"))

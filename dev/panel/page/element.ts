@@ -81,7 +81,6 @@ export class TracePanel extends HTMLElement {
     this.#listFindings(state?.findings ?? []);
     if (state?.traceId === undefined || state.traceId === this.#traceId) return;
     this.#traceId = state.traceId;
-    this.#link.href = addressOf(state.traceId);
     this.#show(addressOf(state.traceId));
   }
 
@@ -159,10 +158,10 @@ export class TracePanel extends HTMLElement {
     }
   }
 
-  /** Shows an address of the viewer, if the panel is open. */
+  /** Links to an address of the viewer, and shows it if the panel is open. */
   #show(address: string): void {
-    if (!this.#place.isOpen) return;
     this.#link.href = address;
+    if (!this.#place.isOpen) return;
     if (!this.#framesViewer) {
       if (this.#frame !== undefined) return;
       const reason =
