@@ -62,24 +62,14 @@ export function curlCommand(
 /** The file with the input of a procedure. */
 const INPUT = "input.json";
 
-/** A part of a request that isn't recorded. */
-export interface MissingPart {
-  /** Its name. */
-  readonly what: string;
-  /** The file that curl reads it from. */
-  readonly file: string;
-  /** The option of curl. */
-  readonly option: "--header" | "--data-binary";
-}
-
-/** Returns the parts of a request that the command reads from files. */
-export function missingParts(
-  span: SpanData,
-  procedure?: string,
-): MissingPart[] {
+/**
+ * Returns the parts of a request that aren't recorded: their names, the files
+ * that curl reads them from, and its options for that.
+ */
+export function missingParts(span: SpanData, procedure?: string) {
   if (!WITH_BODY.has(methodOf(span) ?? "")) return [];
   const option = "--data-binary";
-  const body: MissingPart = inputPath(span, procedure) === undefined
+  const body = inputPath(span, procedure) === undefined
     ? { what: "its body", file: "body.txt", option }
     : { what: `the input of ${cutText(procedure!, 60)}`, file: INPUT, option };
   if (headersOf(span).length > 0) return [body];
