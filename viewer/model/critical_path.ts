@@ -63,13 +63,11 @@ function walkBack(
   windows: Windows,
 ): Interval[] {
   const segments: Interval[] = [];
-  const add = (start: number, end: number) => {
-    const segment = [
-      Math.max(start, span.startTime),
-      Math.min(end, span.endTime),
-    ] as const;
-    if (segment[1] > segment[0]) segments.push(segment);
-  };
+  const { startTime, endTime } = span;
+  const add = (start: number, end: number) =>
+    segments.push(
+      ...between(Math.max(start, startTime), Math.min(end, endTime)),
+    );
   const phaseEnd = (name: string) =>
     children.find((child) => isPhase(child) && child.span.name === name)?.span
       .endTime ?? to;

@@ -10,9 +10,8 @@ export interface Found extends Required<Finding> {
 export function readFound(answer: unknown): Found[] {
   const { findings } = Object(answer);
   return (Array.isArray(findings) ? findings : []).map((item: Finding) => {
-    const { rule, message, location = "", route = "", ...rest } = item;
-    const { traceId, spanIds: [span] } = rest;
+    const { rule, message, traceId, spanIds: [span] } = item;
     const key = `${rule} ${traceId} ${span} ${message}`;
-    return { ...rest, rule, message, location, route, key };
+    return { location: "", route: "", ...item, key };
   });
 }

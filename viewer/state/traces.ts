@@ -122,8 +122,7 @@ function receive(
       fresh.delete(whole.key);
     }
     store(whole, parts, fresh);
-    noteMethod(whole.method);
-    for (const { method } of whole.requests) noteMethod(method);
+    for (const { method } of [whole, ...whole.requests]) noteMethod(method);
   }
   batch(() => {
     if (same + joined > 0) {
