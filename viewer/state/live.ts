@@ -9,7 +9,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { trimEnd } from "../../core/trim_end.ts";
-import { metadataOf } from "../../trace/export/semantics.ts";
+import { joinSpans } from "../../trace/export/join.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { readTraces } from "../model/import_file.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
@@ -177,7 +177,11 @@ function readMessage(
       show(readEntries(message.traces));
       break;
     case "trace:start":
-      started.push(pendingEntry(message.span));
+      // The trace so far is that span.
+      started.push({
+        ...summarize(joinSpans([message.span])),
+        pending: true,
+      });
       break;
     case "trace:end":
     case "trace:update":
@@ -200,13 +204,4 @@ async function fetchRecent(): Promise<void> {
 function show(entries: readonly TraceEntry[]): void {
   traces.addEntries(entries);
   traces.dataState.value = { kind: "ready" };
-}
-
-/** Returns the entry of a running request. */
-function pendingEntry(span: SpanData): TraceEntry {
-  const metadata = metadataOf(span);
-  const { traceId, id, startTime, endTime, duration } = span;
-  const spans = [span];
-  const trace = { id: traceId, rootSpanId: id, startTime, endTime, duration };
-  return { ...summarize({ ...trace, spans, metadata }), pending: true };
 }
