@@ -94,14 +94,7 @@ function createFrame(
 }
 
 /** The place of a frame, in pixels. */
-export interface PlacedFrame {
-  /** The frame. */
-  readonly frame: Frame;
-  /** Its left edge. */
-  readonly left: number;
-  /** Its width. */
-  readonly width: number;
-}
+export type PlacedFrame = ReturnType<typeof placeFrames>[number];
 
 /**
  * Returns the visible frames when one of them fills the view: that frame, its
@@ -111,18 +104,16 @@ export function placeFrames(
   frames: readonly Frame[],
   zoomed: Frame,
   viewWidth: number,
-): PlacedFrame[] {
+) {
   const scale = viewWidth / (zoomed.time || 1);
   const end = zoomed.x + zoomed.time;
-  const placed: PlacedFrame[] = [];
-  for (const frame of frames) {
+  return frames.flatMap((frame) => {
     const from = Math.max(frame.x, zoomed.x);
     const to = Math.min(frame.x + frame.time, end);
     const width = (to - from) * scale;
-    if (frame !== zoomed && width < 1 / 3) continue;
-    placed.push({ frame, left: (from - zoomed.x) * scale, width });
-  }
-  return placed;
+    const isVisible = frame === zoomed || width >= 1 / 3;
+    return isVisible ? [{ frame, left: (from - zoomed.x) * scale, width }] : [];
+  });
 }
 
 /** Returns the frame of a span. */

@@ -18,14 +18,7 @@ const VITALS = [
 ] as const;
 
 /** A moment of a page load. */
-export interface VitalMark {
-  /** Its name, such as `LCP`. */
-  readonly name: string;
-  /** The moment, in epoch milliseconds. */
-  readonly time: number;
-  /** Its name and time. */
-  readonly text: string;
-}
+export type VitalMark = ReturnType<typeof vitalsOf>["marks"][number];
 
 /** Returns the vitals of a trace. The latest values count. */
 export function vitalsOf({ clients, start }: TraceTree) {
@@ -46,17 +39,22 @@ export function vitalsOf({ clients, start }: TraceTree) {
     return [{ name, title, text, rating }];
   });
 
-  const marks: VitalMark[] = [];
-  const addMark = (name: string, time: number) => {
-    const text = `${name}: ${formatDuration(time - start)}`;
-    marks.push({ name, time, text });
-  };
+  const moments = new Map<string, number>();
   const paint = valueOf("LCP");
-  if (paint !== undefined) addMark("LCP", clients[0]!.span.startTime + paint);
+  if (paint !== undefined) {
+    moments.set("LCP", clients[0]!.span.startTime + paint);
+  }
   // The page's document is complete when this span ends.
   const load = clients.find(({ span, parent }) =>
     span.name === "dom" && parent?.span.attributes[ACTION] === "load"
   );
-  if (load !== undefined) addMark("load", load.span.endTime);
+  if (load !== undefined) moments.set("load", load.span.endTime);
+  const marks = Array.from(moments, ([name, time]) => ({
+    name,
+    /** The moment, in epoch milliseconds. */
+    time,
+    /** Its name and time. */
+    text: `${name}: ${formatDuration(time - start)}`,
+  }));
   return { vitals, marks };
 }
