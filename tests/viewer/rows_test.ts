@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { listRows, pathTo, type RowOptions } from "../../viewer/model/rows.ts";
-import { countIn, rowsIn } from "../../viewer/model/visible.ts";
+import {
+  countIn,
+  listRows,
+  pathTo,
+  type RowOptions,
+  rowsIn,
+} from "../../viewer/model/rows.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { query, span, trace } from "./make_trace.ts";
 

@@ -7,9 +7,8 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { ComparedRow } from "../model/compare.ts";
 import { clamp } from "../model/numbers.ts";
-import { pathTo, type Row, type Unit } from "../model/rows.ts";
+import { overlaps, pathTo, type Row, type Unit } from "../model/rows.ts";
 import { nextPlace } from "../model/search.ts";
-import { overlaps } from "../model/visible.ts";
 import type { Work } from "../model/work.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
