@@ -118,8 +118,10 @@ function requestUrl(
   origin: string,
   procedure?: string,
 ): string | undefined {
-  const url = URL.parse(recordedUrl(span, origin) ?? "");
-  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const recorded = recordedUrl(span, origin) ?? "";
+  if (!URL.canParse(recorded)) return undefined;
+  const url = new URL(recorded);
+  if (!/^https?:$/.test(url.protocol)) return undefined;
   if (missingParts(span, procedure).length > 0) {
     url.pathname = inputPath(span, procedure) ?? url.pathname;
   }

@@ -43,12 +43,14 @@ export const sides = computed((): { key: string; runs: Run[] }[] => {
   const key = openRoute.value;
   const other = otherRoute.value;
   const byRoute = runsByRoute(shown.value);
-  const runs = (byRoute.get(key) ?? [])
-    .toSorted((a, b) => b.entry.startTime - a.entry.startTime);
+  const newest = (key: string) =>
+    byRoute.get(key)
+      ?.toSorted((a, b) => b.entry.startTime - a.entry.startTime);
+  const runs = newest(key) ?? [];
   const half = Math.ceil(runs.length / 2);
   const both = other === EARLIER
     ? [{ key, runs: runs.slice(0, half) }, { key, runs: runs.slice(half) }]
-    : [{ key, runs }, { key: other, runs: byRoute.get(other) }];
+    : [{ key, runs }, { key: other, runs: newest(other) }];
   return both.flatMap(({ key, runs }) =>
     runs === undefined ? [] : [{ key, runs: runs.slice(0, MAX_RUNS) }]
   );
