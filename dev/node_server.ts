@@ -19,15 +19,13 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { pathToFileURL } from "node:url";
 import { nodeRequest } from "../app/adapters/node_upgrade.ts";
 import { createNodeHost, type NodeHost } from "../app/adapters/to_node.ts";
-import { closeWithin, limitedBy } from "../app/shutdown.ts";
-import { settlesWithin } from "../core/runtime/timeouts.ts";
-import { importModule } from "./import_module.ts";
 import {
   type DevApp,
   type DevServer,
+  devServer,
   type DevServerOptions,
-  SHUTDOWN_TIMEOUT,
-} from "./server_options.ts";
+} from "./dev_server.ts";
+import { importModule } from "./import_module.ts";
 
 /** Listens with Node's server. */
 export async function startNodeServer(
@@ -47,31 +45,12 @@ export async function startNodeServer(
   server.on("upgrade", node.upgrade);
   server.listen(port, hostname);
   await once(server, "listening");
-  const { promise: finished, resolve } = Promise.withResolvers<void>();
-
-  async function stop(): Promise<void> {
+  const { port: actual } = server.address() as AddressInfo;
+  return devServer(app, hostname, actual, () => {
     const closed = once(server, "close");
     server.close();
-    try {
-      await limitedBy(
-        SHUTDOWN_TIMEOUT,
-        async (deadline) => await closeWithin(deadline, () => app.close()),
-      );
-    } finally {
-      if (!await settlesWithin(closed, SHUTDOWN_TIMEOUT * 1_000)) {
-        server.closeAllConnections();
-      }
-    }
-  }
-  const { port: actual } = server.address() as AddressInfo;
-  return {
-    address: { transport: "tcp", hostname, port: actual },
-    finished,
-    shutdown() {
-      resolve(stop());
-      return finished;
-    },
-  };
+    return closed;
+  }, () => server.closeAllConnections());
 }
 
 async function answer(

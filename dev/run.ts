@@ -5,10 +5,10 @@ import { checkResponse } from "../core/http/is_response.ts";
 import { serverURL } from "../app/server_url.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
+import type { DevApp, DevServer } from "./dev_server.ts";
 import { loadEntry } from "./load_entry.ts";
 import { openInBrowser } from "./open_in_browser.ts";
 import { isPortInUse, startServer } from "./server.ts";
-import type { DevApp, DevServer } from "./server_options.ts";
 import { onFirstSignal } from "./signals.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -50,7 +50,7 @@ export async function runDev(options: DevOptions): Promise<void> {
 function mount(
   entry: Fetcher,
   name: string,
-  tracing: Pick<Tracing, "plugin" | "showErrors" | "panel"> | undefined,
+  tracing: Tracing | undefined,
 ): DevApp {
   const host = tracing === undefined
     ? createApp()

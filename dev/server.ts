@@ -4,7 +4,7 @@ import {
   type DevServer,
   type DevServerOptions,
   SHUTDOWN_TIMEOUT,
-} from "./server_options.ts";
+} from "./dev_server.ts";
 
 /**
  * Listens with the server of this runtime: Deno, Bun or Node.

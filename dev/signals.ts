@@ -1,5 +1,5 @@
 import process from "node:process";
-import { SHUTDOWN_TIMEOUT } from "./server_options.ts";
+import { SHUTDOWN_TIMEOUT } from "./dev_server.ts";
 
 const SIGNALS = process.platform === "win32"
   ? ["SIGINT", "SIGBREAK"] as const
