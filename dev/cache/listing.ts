@@ -22,14 +22,8 @@ const MAX_TAGS = 200;
 
 /** Lists the keys and tags of caches. */
 export function listCaches(caches: readonly CacheNotes[]): CacheListing {
-  const lists = caches.map((notes) => ({
-    keys: keysOf(notes),
-    tags: tagsOf(notes),
-  }));
-  const keys = lists.flatMap(({ keys }) => keys)
-    .sort((a, b) => usesOf(b) - usesOf(a));
-  const tags = lists.flatMap(({ tags }) => tags)
-    .sort((a, b) => b.keys - a.keys);
+  const keys = caches.flatMap(keysOf).sort((a, b) => usesOf(b) - usesOf(a));
+  const tags = caches.flatMap(tagsOf).sort((a, b) => b.keys - a.keys);
   return {
     keys: keys.slice(0, MAX_KEYS),
     tags: tags.slice(0, MAX_TAGS),
@@ -78,13 +72,10 @@ function stateOf({ cache }: CacheNotes, { key, record, obstacle }: KeyNote) {
 }
 
 function tagsOf(notes: CacheNotes): ListedTag[] {
-  const counts = new Map<string, number>();
-  for (const { record } of notes.keys.values()) {
-    for (const tag of record?.tags ?? []) {
-      counts.set(tag, (counts.get(tag) ?? 0) + 1);
-    }
-  }
-  return Array.from(counts, ([tag, keys]) => {
+  const tags = [...notes.keys.values()]
+    .flatMap(({ record }) => record?.tags ?? []);
+  const groups = Map.groupBy(tags, (tag) => tag);
+  return Array.from(groups, ([tag, { length: keys }]) => {
     const found = notes.invalidations.peek(`tag ${tag}`);
     const cause = parseLink(found?.origin?.traceparent);
     return {
