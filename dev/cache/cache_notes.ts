@@ -11,7 +11,7 @@ import type { ObservedCache } from "../../data/cache_observer.ts";
 import type { Invalidation } from "../../data/invalidation_log.ts";
 import type { CacheRecord } from "../../data/store.ts";
 import { type Origin, originOf } from "./origin.ts";
-import { shownKey } from "./shown.ts";
+import { shownKey, shownName } from "./shown.ts";
 
 /** Maximum keys to remember. */
 const MAX_KEYS = 5_000;
@@ -54,9 +54,6 @@ export interface InvalidationNote {
   readonly origin: Origin | undefined;
 }
 
-/** The name under which the invalidation of everything is remembered. */
-export const EVERYTHING = "all";
-
 /** The notes about one cache. */
 export class CacheNotes {
   readonly cache: ObservedCache;
@@ -75,7 +72,10 @@ export class CacheNotes {
   noteOf(key: string, record: CacheRecord | undefined): KeyNote {
     let note = this.keys.get(key);
     if (note === undefined) {
-      if (this.keys.size >= MAX_KEYS) this.#forgetOldest();
+      if (this.keys.size >= MAX_KEYS) {
+        this.isPartial = true;
+        this.keys.delete(this.keys.keys().next().value!);
+      }
       note = {
         key,
         shown: shownKey(key),
@@ -108,10 +108,11 @@ export class CacheNotes {
   /**
    * Runs an invalidation and remembers its span.
    *
+   * @param names The names under which it is remembered.
    * @returns The result of `run`, and the number of known entries that it hit.
    */
   invalidate<T>(
-    what: Invalidation,
+    names: readonly string[],
     span: ObservedSpan | undefined,
     run: () => T,
   ): { readonly result: T; readonly entries: number } {
@@ -125,25 +126,21 @@ export class CacheNotes {
       time: this.cache.now(),
       origin: originOf(span),
     };
-    for (const name of namesOf(what)) this.invalidations.set(name, note);
+    for (const name of names) this.invalidations.set(name, note);
     const entries = before.filter((key) => !isValid(key)).length;
     return { result, entries };
   }
-
-  #forgetOldest(): void {
-    this.isPartial = true;
-    this.keys.delete(this.keys.keys().next().value!);
-  }
 }
 
-/** Returns the names under which an invalidation is remembered. */
-function namesOf(
+/** Yields the names under which scopes are remembered, with texts for people. */
+export function* scopesOf(
   { tags = [], paths = [], prefixes = [], keys = [], all }: Invalidation,
-): string[] {
-  return [
-    ...tags.map((tag) => `tag ${tag}`),
-    ...[...paths, ...prefixes].map((path) => `path ${path}`),
-    ...keys.map((key) => `key ${key}`),
-    ...all === true ? [EVERYTHING] : [],
-  ];
+): Generator<readonly [name: string, text: string]> {
+  for (const tag of tags) yield [`tag ${tag}`, `tag ${shownName(tag)}`];
+  for (const path of paths) yield [`path ${path}`, `path ${shownName(path)}`];
+  for (const prefix of prefixes) {
+    yield [`path ${prefix}`, `path ${shownName(prefix)}*`];
+  }
+  for (const key of keys) yield [`key ${key}`, `key ${shownKey(key)}`];
+  if (all === true) yield ["all", "everything"];
 }

@@ -14,10 +14,10 @@ import type {
 import type { Call, InFlight, Result } from "../../data/in_flight.ts";
 import type { Invalidation } from "../../data/invalidation_log.ts";
 import { ageText, countText } from "../texts.ts";
-import { CacheNotes, type KeyNote } from "./cache_notes.ts";
-import { type Origin, originOf } from "./origin.ts";
-import { type Reason, requestName, whyMissing } from "./reasons.ts";
-import { shownKey, shownName, shownTags } from "./shown.ts";
+import { CacheNotes, scopesOf } from "./cache_notes.ts";
+import { type Origin, originOf, requestName } from "./origin.ts";
+import { type Reason, whyMissing } from "./reasons.ts";
+import { shownTags } from "./shown.ts";
 
 /** Maximum caches to remember, for programs that create one per request. */
 const MAX_CACHES = 20;
@@ -34,12 +34,7 @@ export class CacheWatch implements CacheObserver {
   }
 
   lookUp(cache: ObservedCache, call: Call, span: ObservedSpan): LookUp {
-    return new ObservedLookUp(
-      this.#notesOf(cache),
-      call,
-      span,
-      this.#starters,
-    );
+    return explainCall(this.#notesOf(cache), call, span, this.#starters);
   }
 
   invalidate<T>(
@@ -48,23 +43,20 @@ export class CacheWatch implements CacheObserver {
     span: ObservedSpan | undefined,
     run: () => T,
   ): T {
-    const { tags = [], paths = [], prefixes = [], keys = [], all } = what;
+    const { tags = [], all } = what;
+    const scopes = [...scopesOf(what)];
+    const names = scopes.map(([name]) => name);
     const notes = this.#notesOf(cache);
-    const { result, entries } = notes.invalidate(what, span, run);
+    const { result, entries } = notes.invalidate(names, span, run);
     if (tags.length > 0) span?.setAttribute("app.cache.tags", shownTags(tags));
     span?.setAttribute("app.cache.entries", entries);
-    const names = all === true ? ["everything"] : [
-      ...tags.map((tag) => `tag ${shownName(tag)}`),
-      ...paths.map((path) => `path ${shownName(path)}`),
-      ...prefixes.map((prefix) => `path ${shownName(prefix)}*`),
-      ...keys.map((key) => `key ${shownKey(key)}`),
-    ];
-    const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+    const texts = all === true
+      ? ["everything"]
+      : scopes.map(([, text]) => text);
+    const more = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
     const count = countText(entries, "known entry", "known entries");
-    span?.setAttribute(
-      "app.reason",
-      `${names.slice(0, 5).join(", ")}${more}: ${count}`,
-    );
+    const reason = `${texts.slice(0, 5).join(", ")}${more}: ${count}`;
+    span?.setAttribute("app.reason", reason);
     return result;
   }
 
@@ -78,97 +70,80 @@ export class CacheWatch implements CacheObserver {
   }
 }
 
-/** A call of a cache in a traced request. */
-class ObservedLookUp implements LookUp {
-  readonly #notes: CacheNotes;
-  readonly #call: Call;
-  readonly #span: ObservedSpan;
-  readonly #starters: WeakMap<InFlight, Origin>;
-  readonly #note: KeyNote;
-  #inFlight: InFlight | undefined;
-  #missing: Reason | undefined;
+/** Explains a call of a cache in a traced request. */
+function explainCall(
+  notes: CacheNotes,
+  { key, policy }: Call,
+  span: ObservedSpan,
+  starters: WeakMap<InFlight, Origin>,
+): LookUp {
+  const { store, now } = notes.cache;
+  const known = store.peek(key);
+  const note = notes.noteOf(key, known);
+  let inFlight: InFlight | undefined;
+  let missing: Reason | undefined;
+  span.setAttribute("app.cache.key", note.shown);
+  setTags(known?.tags ?? policy.tags);
 
-  constructor(
-    notes: CacheNotes,
-    call: Call,
-    span: ObservedSpan,
-    starters: WeakMap<InFlight, Origin>,
-  ) {
-    const record = notes.cache.store.peek(call.key);
-    this.#notes = notes;
-    this.#call = call;
-    this.#span = span;
-    this.#starters = starters;
-    this.#note = notes.noteOf(call.key, record);
-    span.setAttribute("app.cache.key", this.#note.shown);
-    this.#setTags(record?.tags ?? call.policy.tags);
-  }
-
-  waits(inFlight: InFlight): void {
-    this.#inFlight = inFlight;
-    const starter = this.#starters.get(inFlight);
-    if (starter !== undefined) {
-      const name = requestName(starter, this.#span);
-      const text = `it waited for the computation of ${name}`;
-      this.#missing = { text, origin: starter };
-      return;
-    }
-    const origin = originOf(this.#span);
-    if (origin !== undefined) this.#starters.set(inFlight, origin);
-    this.#missing = whyMissing(this.#notes, this.#note, this.#span);
-  }
-
-  ends(result: Result, why?: string): void {
-    const span = this.#span;
-    const note = this.#note;
-    note[COUNTERS[result]]++;
-    span.setAttribute("app.cache.result", result);
-    const { text, origin } = this.#reason(result, why);
-    note.reason = `${result}${text}`;
-    span.setAttribute("app.reason", note.reason);
-    if (origin === undefined) return;
-    span.setAttribute("app.cause", origin.traceparent);
+  function setTags(tags: readonly string[]): void {
+    if (tags.length === 0) return;
+    span.setAttribute("app.cache.tags", shownTags(tags));
   }
 
   /** Returns the part after the result. */
-  #reason(result: Result, why: string | undefined): Reason {
+  function reasonOf(result: Result, why: string | undefined): Reason {
     if (result === "hit") {
-      const isShared = this.#inFlight !== undefined;
+      const isShared = inFlight !== undefined;
       return { text: isShared ? ": the shared store had it" : "" };
     }
-    const { store, now } = this.#notes.cache;
-    const record = store.peek(this.#call.key);
+    const record = store.peek(key);
     if (record !== undefined) {
-      this.#notes.keep(this.#note, record);
+      notes.keep(note, record);
       // Parts of the value may have added some.
-      this.#setTags(record.tags);
+      setTags(record.tags);
     }
     if (result === "stale") {
       // It may have been evicted since.
-      const ago = ageText(now() - (this.#note.record?.freshUntil ?? now()));
+      const ago = ageText(now() - (note.record?.freshUntil ?? now()));
       return { text: `: it expired ${ago} ago, and ${why ?? REFRESHED}` };
     }
-    if (this.#missing === undefined) return { text: `: ${this.#never()}` };
-    const { text, origin } = this.#missing;
+    if (missing === undefined) {
+      const option = key.startsWith("[") ? "revalidate" : "maxAge";
+      return { text: `: not cached: ${option} is 0` };
+    }
+    const { text, origin } = missing;
     if (why !== undefined) return { text: `: ${text}, and ${why}`, origin };
-    const obstacle = this.#inFlight?.obstacle ??
+    note.obstacle = inFlight?.obstacle ??
       (record === undefined ? "it may exceed maxEntryBytes" : undefined);
-    this.#note.obstacle = obstacle;
-    return obstacle === undefined
+    return note.obstacle === undefined
       ? { text: `: ${text}`, origin }
-      : { text: `: not stored: ${obstacle}` };
+      : { text: `: not stored: ${note.obstacle}` };
   }
 
-  /** Returns which option keeps the function from being cached. */
-  #never(): string {
-    const isFunction = this.#call.key.startsWith("[");
-    return `not cached: ${isFunction ? "revalidate" : "maxAge"} is 0`;
-  }
-
-  #setTags(tags: readonly string[]): void {
-    if (tags.length === 0) return;
-    this.#span.setAttribute("app.cache.tags", shownTags(tags));
-  }
+  return {
+    waits(computation) {
+      inFlight = computation;
+      const starter = starters.get(computation);
+      if (starter !== undefined) {
+        const name = requestName(starter, span);
+        const text = `it waited for the computation of ${name}`;
+        missing = { text, origin: starter };
+        return;
+      }
+      const origin = originOf(span);
+      if (origin !== undefined) starters.set(computation, origin);
+      missing = whyMissing(notes, note, span);
+    },
+    ends(result, why) {
+      note[COUNTERS[result]]++;
+      span.setAttribute("app.cache.result", result);
+      const { text, origin } = reasonOf(result, why);
+      note.reason = `${result}${text}`;
+      span.setAttribute("app.reason", note.reason);
+      if (origin === undefined) return;
+      span.setAttribute("app.cause", origin.traceparent);
+    },
+  };
 }
 
 const REFRESHED = "a refresh has begun";

@@ -37,7 +37,10 @@ function procedureOf({ root, parent }: FullSpan): string {
   return "";
 }
 
-/** Whether code in a span belongs to the request of an origin. */
-export function isSameRequest(span: ObservedSpan, { root }: Origin): boolean {
-  return root.deref() === span.root;
+/** Returns the name of an origin's request, as seen from another span. */
+export function requestName(
+  { name, root }: Origin,
+  span: ObservedSpan,
+): string {
+  return root.deref() === span.root ? "this request" : name;
 }

@@ -9,14 +9,9 @@ import { currentScope } from "../../core/request_scope.ts";
 import { isValidForPath } from "../../data/invalidation_log.ts";
 import { pathOfScope, prefixesOf } from "../../data/paths.ts";
 import { ageText } from "../texts.ts";
-import {
-  type CacheNotes,
-  EVERYTHING,
-  type InvalidationNote,
-  type KeyNote,
-} from "./cache_notes.ts";
-import { isSameRequest, type Origin } from "./origin.ts";
-import { shownKey, shownName } from "./shown.ts";
+import { type CacheNotes, type KeyNote, scopesOf } from "./cache_notes.ts";
+import { type Origin, requestName } from "./origin.ts";
+import { shownKey } from "./shown.ts";
 
 /** A reason, and the span that caused it, if it is known. */
 export interface Reason {
@@ -36,7 +31,9 @@ export function whyMissing(
     return { text: `its last value wasn't stored: ${obstacle}` };
   }
   if (record === undefined) {
-    return { text: isKnownToBeFirst(notes) ? "it was never computed" : ABSENT };
+    // A shared store may have values of other processes and earlier runs.
+    const isFirst = !store.isShared && !notes.isPartial;
+    return { text: isFirst ? "it was never computed" : ABSENT };
   }
   const log = store.invalidations;
   const scope = currentScope();
@@ -51,11 +48,6 @@ export function whyMissing(
 
 const ABSENT = "the store doesn't have it";
 
-/** A shared store may have values of other processes and earlier runs. */
-function isKnownToBeFirst({ cache, isPartial }: CacheNotes): boolean {
-  return !cache.store.isShared && !isPartial;
-}
-
 /** Returns which invalidation made a record invalid. */
 function whyInvalid(
   { cache, invalidations }: CacheNotes,
@@ -63,14 +55,15 @@ function whyInvalid(
   path: string | undefined,
   span: ObservedSpan,
 ): Reason {
-  for (const [name, text] of scopesOf(record, path)) {
+  for (const [name, text] of scopesOfRecord(record, path)) {
     const found = invalidations.peek(name);
     if (found === undefined || found.number <= record.began) continue;
-    const ago = ageText(cache.now() - found.time);
-    return {
-      text: `${text} was invalidated ${ago} ago${by(found, span)}`,
-      origin: found.origin,
-    };
+    const { time, origin } = found;
+    const ago = ageText(cache.now() - time);
+    const by = origin === undefined
+      ? "outside of a request"
+      : `by ${requestName(origin, span)}`;
+    return { text: `${text} was invalidated ${ago} ago ${by}`, origin };
   }
   return {
     text: cache.store.isShared
@@ -79,31 +72,18 @@ function whyInvalid(
   };
 }
 
-function by({ origin }: InvalidationNote, span: ObservedSpan): string {
-  if (origin === undefined) return " outside of a request";
-  return ` by ${requestName(origin, span)}`;
-}
-
-/** Returns the name of an origin's request, as seen from another span. */
-export function requestName(origin: Origin, span: ObservedSpan): string {
-  return isSameRequest(span, origin) ? "this request" : origin.name;
-}
-
 /** Yields the names of a record's scopes, with their texts. */
-function* scopesOf(
+function* scopesOfRecord(
   { scopeKey, tags, paths, keys = [] }: NonNullable<KeyNote["record"]>,
   path: string | undefined,
-): Generator<readonly [name: string, text: string]> {
-  for (const tag of tags) yield [`tag ${tag}`, `tag ${shownName(tag)}`];
+): ReturnType<typeof scopesOf> {
+  yield* scopesOf({ tags });
   yield [`key ${scopeKey}`, "it"];
   for (const key of keys) {
     yield [`key ${key}`, `its part ${shownKey(key)}`];
   }
   for (const each of [...paths, ...path === undefined ? [] : [path]]) {
-    yield [`path ${each}`, `path ${shownName(each)}`];
-    for (const prefix of prefixesOf(each)) {
-      yield [`path ${prefix}`, `path ${shownName(prefix)}*`];
-    }
+    yield* scopesOf({ paths: [each], prefixes: prefixesOf(each) });
   }
-  yield [EVERYTHING, "everything"];
+  yield* scopesOf({ all: true });
 }
