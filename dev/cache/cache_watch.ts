@@ -25,8 +25,6 @@ const MAX_CACHES = 20;
 /** Observes the caches of this process. */
 export class CacheWatch implements CacheObserver {
   readonly #notes = new Map<ObservedCache, CacheNotes>();
-  /** The call that began each computation. */
-  readonly #starters = new WeakMap<InFlight, Origin>();
 
   /** The notes about all caches, oldest first. */
   get caches(): readonly CacheNotes[] {
@@ -34,7 +32,7 @@ export class CacheWatch implements CacheObserver {
   }
 
   lookUp(cache: ObservedCache, call: Call, span: ObservedSpan): LookUp {
-    return explainCall(this.#notesOf(cache), call, span, this.#starters);
+    return explainCall(this.#notesOf(cache), call, span);
   }
 
   invalidate<T>(
@@ -70,12 +68,14 @@ export class CacheWatch implements CacheObserver {
   }
 }
 
+/** The call that began each computation. */
+const starters = new WeakMap<InFlight, Origin>();
+
 /** Explains a call of a cache in a traced request. */
 function explainCall(
   notes: CacheNotes,
   { key, policy }: Call,
   span: ObservedSpan,
-  starters: WeakMap<InFlight, Origin>,
 ): LookUp {
   const { store, now } = notes.cache;
   const known = store.peek(key);
