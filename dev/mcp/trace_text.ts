@@ -19,6 +19,7 @@ import {
 } from "../../trace/export/attributes.ts";
 import { isOpenSpan, metadataOf } from "../../trace/export/semantics.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
+import { groupAlike } from "../../trace/report/format_trace.ts";
 import type { SpanData, SpanEvent, TraceData } from "../../trace/types.ts";
 import { countText, durationText } from "../texts.ts";
 import { atLine, errorText, oneLine } from "./texts.ts";
@@ -59,7 +60,7 @@ export function traceLines(
       );
     }
     const children = span.children.flatMap((id) => trace.spans.get(id) ?? []);
-    for (const spans of groupAlike(children).reverse()) {
+    for (const spans of groupAlike(children, isAlike).reverse()) {
       stack.push({ spans, depth: depth + 1 });
     }
   }
@@ -128,17 +129,7 @@ export function logLine({ attributes = {} }: SpanEvent, width = 300): string {
   return `log ${oneLine(severity, 20)}: ${oneLine(body, width)}`;
 }
 
-/** Groups consecutive spans that did the same. */
-function groupAlike(spans: readonly SpanData[]): SpanData[][] {
-  const groups: SpanData[][] = [];
-  for (const span of spans) {
-    const group = groups.at(-1);
-    if (group !== undefined && isAlike(group[0]!, span)) group.push(span);
-    else groups.push([span]);
-  }
-  return groups;
-}
-
+/** Whether two spans did the same, and have nothing below them. */
 function isAlike(a: SpanData, b: SpanData): boolean {
   return [a, b].every(({ children, events, status }) =>
     children.length + events.length === 0 && status === "ok"

@@ -45,15 +45,12 @@ const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
   errors: "red",
 };
 
-/** A span, or several similar siblings in a row. */
-interface Group {
+/** One line of the tree: a span, or several similar siblings in a row. */
+interface Row {
+  /** The first span. */
   readonly span: SpanData;
   readonly ids: readonly string[];
   readonly duration: number;
-}
-
-/** One line of the tree. */
-interface Row extends Group {
   /** The branches before it. */
   readonly prefix: string;
   /** The branches before its notes. */
@@ -102,9 +99,9 @@ function treeOf(
 ): { rows: Row[]; hidden: number } {
   const rows: Row[] = [];
   let hidden = 0;
-  const stack: { group: Group; indent: string; last: boolean }[] = [];
+  const stack: { group: SpanData[]; indent: string; last: boolean }[] = [];
   const pushChildren = (span: SpanData, indent: string) => {
-    const groups = groupAlike(childrenOf(trace, span)).reverse();
+    const groups = groupAlike(childrenOf(trace, span), isAlike).reverse();
     for (const [index, group] of groups.entries()) {
       stack.push({ group, indent, last: index === 0 });
     }
@@ -114,17 +111,20 @@ function treeOf(
     const next = stack.pop();
     if (next === undefined) return { rows, hidden };
     const { group, indent, last } = next;
+    const [span] = group as [SpanData];
     if (rows.length < MAX_LINES) {
       const inner = `${indent}${last ? "  " : "│ "} `;
       rows.push({
-        ...group,
+        span,
+        ids: group.map(({ id }) => id),
+        duration: group.reduce((sum, { duration }) => sum + duration, 0),
         prefix: `${indent}${last ? "└─" : "├─"} `,
-        below: `${inner}${group.span.children.length > 0 ? "│  " : "   "}`,
+        below: `${inner}${span.children.length > 0 ? "│  " : "   "}`,
       });
-      pushChildren(group.span, inner);
+      pushChildren(span, inner);
     } else {
       hidden++;
-      pushChildren(group.span, "");
+      pushChildren(span, "");
     }
   }
 }
@@ -238,25 +238,21 @@ function childrenOf(trace: TraceData, span: SpanData): SpanData[] {
   return span.children.flatMap((id) => trace.spans.get(id) ?? []);
 }
 
-/** Joins consecutive spans that did the same and have no children. */
-function groupAlike(spans: readonly SpanData[]): Group[] {
-  const rows: Group[] = [];
+/** Groups consecutive spans that are alike. */
+export function groupAlike(
+  spans: readonly SpanData[],
+  isAlike: (a: SpanData, b: SpanData) => boolean,
+): SpanData[][] {
+  const groups: SpanData[][] = [];
   for (const span of spans) {
-    const last = rows.at(-1);
-    if (last !== undefined && isAlike(last.span, span)) {
-      const duration = last.duration + span.duration;
-      rows[rows.length - 1] = {
-        ...last,
-        ids: [...last.ids, span.id],
-        duration,
-      };
-    } else {
-      rows.push({ span, ids: [span.id], duration: span.duration });
-    }
+    const group = groups.at(-1);
+    if (group !== undefined && isAlike(group[0]!, span)) group.push(span);
+    else groups.push([span]);
   }
-  return rows;
+  return groups;
 }
 
+/** Whether two spans did the same and have no children. */
 function isAlike(a: SpanData, b: SpanData): boolean {
   return a.children.length === 0 && b.children.length === 0 &&
     a.layer === b.layer && a.name === b.name && a.status === b.status &&
