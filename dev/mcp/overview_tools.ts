@@ -1,17 +1,14 @@
-import { statementOf } from "../../trace/export/attributes.ts";
+import {
+  exceptionOf,
+  isQuery,
+  statementOf,
+} from "../../trace/export/attributes.ts";
 import { percentileOf } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
-import type { SpanData } from "../../trace/types.ts";
+import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import { type Unit, unitsOf } from "../findings/units.ts";
 import { countText, durationText } from "../texts.ts";
 import { findingText } from "./cause_tools.ts";
-import {
-  failureOf,
-  isFailed,
-  isPresent,
-  queriesOf,
-  type RequestRecord,
-  requestsOf,
-} from "./requests.ts";
 import {
   agoText,
   answerOf,
@@ -27,28 +24,26 @@ const SUMMARY_ROUTES = 15;
 /** Steps that a slow route lists. */
 const STEPS = 3;
 
+/** A request or job, with its trace. */
+interface RequestRecord extends Unit {
+  readonly trace: TraceData;
+}
+
 /** Counts, the latest error and the routes of the present run. */
 export const summary: RunTool = ({ tracer, findings }) => {
   const all = requestsOf(tracer);
-  const requests = all.filter(isPresent);
   if (all.length === 0) {
     return "No request was traced yet: use the app, and call this again";
   }
+  const requests = all.filter(isPresent);
   const failed = requests.filter(isFailed);
   const found = findings.list();
   const routes = byRoute(requests);
+  const present = requestsText(requests.length);
+  const earlier = requestsText(all.length - requests.length);
+  const routeCount = countText(routes.length, "route");
   return answerOf([
-    `This run: ${
-      countText(requests.length, "request or job", "requests and jobs")
-    } in ${
-      countText(routes.length, "route")
-    }, ${failed.length} failed. In earlier runs: ${
-      countText(
-        all.length - requests.length,
-        "request or job",
-        "requests and jobs",
-      )
-    }.`,
+    `This run: ${present} in ${routeCount}, ${failed.length} failed. In earlier runs: ${earlier}.`,
     found.length === 0
       ? "No findings."
       : `${countText(found.length, "finding")}: call findings. The latest: ${
@@ -67,6 +62,10 @@ export const summary: RunTool = ({ tracer, findings }) => {
   ]);
 };
 
+function requestsText(count: number): string {
+  return countText(count, "request or job", "requests and jobs");
+}
+
 /** Failed requests. */
 export const recentErrors: RunTool = (
   { tracer },
@@ -77,24 +76,31 @@ export const recentErrors: RunTool = (
   );
   const groups = [...Map.groupBy(failed, failureText)];
   if (groups.length === 0) {
-    return `No failed requests${
-      route === "" ? "" : ` of ${oneLine(route)}`
-    } are kept`;
+    return `No failed requests${ofRoute(route)} are kept`;
   }
+  const different = countText(groups.length, "different one");
   return answerOf([
-    `${countText(failed.length, "failed request")}, ${
-      countText(groups.length, "different one")
-    }:`,
-    ...listOf(groups, limit, ([text, [latest, ...others]]) => [
-      `- ${text}`,
-      `  ${agoText(latest!.root.startTime)}${
-        others.length > 0 ? `, ${others.length + 1} times` : ""
-      }${isPresent(latest!) ? "" : ", in an earlier run"}, get_trace id ${
-        latest!.root.traceId
-      }`,
-    ], "pass limit or route"),
+    `${countText(failed.length, "failed request")}, ${different}:`,
+    ...listOf(
+      groups,
+      limit,
+      ([text, requests]) => [`- ${text}`, `  ${occurrences(requests)}`],
+      "pass limit or route",
+    ),
   ]);
 };
+
+/** Returns when a failure was last seen, how often, and in which trace. */
+function occurrences(requests: readonly RequestRecord[]): string {
+  const [latest] = requests as [RequestRecord];
+  const { startTime, traceId } = latest.root;
+  return [
+    agoText(startTime),
+    requests.length > 1 ? `${requests.length} times` : "",
+    isPresent(latest) ? "" : "in an earlier run",
+    `get_trace id ${traceId}`,
+  ].filter((part) => part !== "").join(", ");
+}
 
 /** Routes by their median duration. */
 export const slowRoutes: RunTool = ({ tracer }, { route = "", limit = 10 }) => {
@@ -104,9 +110,7 @@ export const slowRoutes: RunTool = ({ tracer }, { route = "", limit = 10 }) => {
     ),
   );
   if (routes.length === 0) {
-    return `No requests${
-      route === "" ? "" : ` of ${oneLine(route)}`
-    } were traced in this run: call summary for the routes`;
+    return `No requests${ofRoute(route)} were traced in this run: call summary for the routes`;
   }
   return answerOf([
     `${countText(routes.length, "route")}, the slowest first:`,
@@ -122,6 +126,10 @@ export const slowRoutes: RunTool = ({ tracer }, { route = "", limit = 10 }) => {
     }, "pass limit or route"),
   ]);
 };
+
+function ofRoute(route: string): string {
+  return route === "" ? "" : ` of ${oneLine(route)}`;
+}
 
 /** The requests of a route. */
 interface RouteGroup {
@@ -142,14 +150,13 @@ function byRoute(requests: readonly RequestRecord[]): RouteGroup[] {
 }
 
 function routeText({ route, requests, median }: RouteGroup): string {
-  const queries = percentileOf(requests.map(queriesOf), 50);
   const failed = requests.filter(isFailed).length;
-  const slowest = percentileOf(requests.map(durationOf), 95);
-  return `${oneLine(route, 120)}: ${requests.length} ×, median ${
-    durationText(median)
-  }, p95 ${durationText(slowest)}, ${countText(queries, "query", "queries")}${
-    failed > 0 ? `, ${failed} failed` : ""
-  }`;
+  const queries = percentileOf(requests.map(queriesOf), 50);
+  const slowest = durationText(percentileOf(requests.map(durationOf), 95));
+  const times = `median ${durationText(median)}, p95 ${slowest}`;
+  const work = countText(queries, "query", "queries");
+  const failures = failed > 0 ? `, ${failed} failed` : "";
+  return `${oneLine(route, 120)}: ${requests.length} ×, ${times}, ${work}${failures}`;
 }
 
 function durationOf({ root }: RequestRecord): number {
@@ -179,12 +186,41 @@ function stepText(span: SpanData): string {
 }
 
 function failureText(request: RequestRecord): string {
-  const { route, status } = request;
+  const { route, status = "" } = request;
+  const title = `${oneLine(route, 120)} ${status}`.trimEnd();
   const failure = failureOf(request);
-  const text = failure === undefined
-    ? ""
-    : ` ${errorText(failure)}${atLine(failure)}`;
-  return `${oneLine(route, 120)}${
-    status === undefined ? "" : ` ${status}`
-  }${text}`;
+  return failure === undefined
+    ? title
+    : `${title} ${errorText(failure)}${atLine(failure)}`;
+}
+
+/** Returns the ended requests and jobs of a tracer, the latest first. */
+function requestsOf(tracer: Tracer): RequestRecord[] {
+  return tracer.getTraces()
+    .flatMap((trace) => unitsOf(trace).map((unit) => ({ ...unit, trace })))
+    .sort((a, b) => b.root.startTime - a.root.startTime);
+}
+
+/** Whether a request or job belongs to the present run. */
+function isPresent({ trace }: RequestRecord): boolean {
+  return trace.metadata.run === undefined;
+}
+
+/** Whether a request or job failed. */
+function isFailed({ root, status = 0, spans }: RequestRecord): boolean {
+  return status >= 500 || [root, ...spans].some(isFailedSpan);
+}
+
+function isFailedSpan({ status }: SpanData): boolean {
+  return status === "error";
+}
+
+/** Returns the span that recorded the first exception of a request. */
+function failureOf({ root, spans }: RequestRecord): SpanData | undefined {
+  return [root, ...spans].find((each) => exceptionOf(each) !== undefined) ??
+    [...spans, root].find(isFailedSpan);
+}
+
+function queriesOf({ spans }: RequestRecord): number {
+  return spans.filter(isQuery).length;
 }
