@@ -21,10 +21,10 @@ export const listFindings: RunTool = (
     : findings.of(findTrace(tracer, id).id);
   const rules = [...new Set(all.map(({ rule }) => rule))];
   if (rule !== undefined && all.length > 0 && !rules.some((r) => r === rule)) {
+    const known = rules.join(", ");
+    const received = oneLine(rule, 40);
     throw new ToolError(
-      `Cannot list findings: rule must be one of ${
-        rules.join(", ")
-      }, received ${oneLine(rule, 40)}`,
+      `Cannot list findings: rule must be one of ${known}, received ${received}`,
     );
   }
   const found = all.filter((each) =>
@@ -47,12 +47,11 @@ export function findingText({ message, location = "" }: Finding): string {
 
 function findingLines(finding: Finding): string[] {
   const { rule, route, traceId, spanIds, time, count } = finding;
+  const where = route === undefined ? "" : `${oneLine(route, 120)}, `;
   const spans = spanIds.slice(0, MAX_SPANS).join(", ");
   return [
     `- ${rule}: ${findingText(finding)}`,
-    `  ${route === undefined ? "" : `${oneLine(route, 120)}, `}${
-      countText(count, "trace")
-    }, last ${agoText(time)}`,
+    `  ${where}${countText(count, "trace")}, last ${agoText(time)}`,
     `  get_trace id ${traceId}${spans === "" ? "" : ` (spans ${spans})`}`,
   ];
 }
@@ -69,21 +68,19 @@ export const compareRuns: RunTool = async (
   const starts = runs.slice(0, -1).map(({ start }) => start);
   const run = runs.find((each) => each.start === (start ?? starts[0]));
   if (run === undefined) {
+    const known = starts.slice(0, MAX_RUNS).join(", ");
     throw new ToolError(
-      `Cannot compare runs: run must be one of ${
-        starts.slice(0, MAX_RUNS).join(", ")
-      }, received ${start}`,
+      `Cannot compare runs: run must be one of ${known}, received ${start}`,
     );
   }
   const compared = run.comparisons.filter((each) => each.route.includes(route));
   const differing = compared.filter(({ verdict }) => verdict !== "same");
+  const routes = countText(differing.length, "different route");
+  const same = compared.length - differing.length;
+  const began = `The run ${run.start} began ${agoText(run.start)}`;
   return answerOf([
-    `The run ${run.start} began ${agoText(run.start)}. Changed before it: ${
-      oneLine(run.changed.join(", ")) || "no files"
-    }.`,
-    `Compared with an earlier run: ${
-      countText(differing.length, "different route")
-    }, ${compared.length - differing.length} the same.`,
+    `${began}. Changed before it: ${filesText(run.changed)}.`,
+    `Compared with an earlier run: ${routes}, ${same} the same.`,
     ...listOf(differing, limit, comparisonLines, "pass limit or route"),
     ...listOf(
       starts.filter((each) => each !== run.start),
@@ -97,17 +94,18 @@ export const compareRuns: RunTool = async (
 function comparisonLines(
   { route, status, verdict, before, after, previous, changed }: Comparison,
 ): string[] {
+  const queries = `${before.queries} → ${after.queries} queries`;
+  const [was, is] = [durationText(before.duration), durationText(after.duration)];
+  const requests = `${before.requests} and ${countText(after.requests, "request")}`;
+  const since = `since the run that began ${agoText(previous)}`;
   return [
-    `- ${verdict}: ${
-      oneLine(route, 120)
-    } ${status}: ${before.queries} → ${after.queries} queries, ${
-      durationText(before.duration)
-    } → ${durationText(after.duration)} (${before.requests} and ${
-      countText(after.requests, "request")
-    })`,
-    `  since the run that began ${agoText(previous)}; changed: ${
-      oneLine(changed.join(", ")) || "no files"
-    }`,
+    `- ${verdict}: ${oneLine(route, 120)} ${status}: ` +
+    `${queries}, ${was} → ${is} (${requests})`,
+    `  ${since}; changed: ${filesText(changed)}`,
     `  get_trace id ${before.traceId} and id ${after.traceId}`,
   ];
+}
+
+function filesText(files: readonly string[]): string {
+  return oneLine(files.join(", ")) || "no files";
 }

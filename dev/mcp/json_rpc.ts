@@ -30,11 +30,6 @@ export interface RPCMessage {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A request of a client. */
-export interface RPCRequest extends RPCMessage {
-  readonly id: RPCId;
-}
-
 /** Reads a message, or returns the problem. */
 export function readMessage(body: unknown): RPCMessage | string {
   if (Array.isArray(body)) {

@@ -21,7 +21,8 @@ import {
   readMessage,
   REFUSED,
   reply,
-  type RPCRequest,
+  type RPCId,
+  type RPCMessage,
 } from "./json_rpc.ts";
 import { checkRevision, LEGACY_VERSIONS, MODERN_VERSION } from "./revisions.ts";
 import type { Sources } from "./tool.ts";
@@ -59,7 +60,7 @@ export async function answer(
   if (message.id === undefined || message.method === undefined) {
     return new Response(null, { status: 202 });
   }
-  return dispatch({ ...message, id: message.id }, revision, sources);
+  return dispatch(message.id, message, revision === "modern", sources);
 }
 
 function refuseHTTP({ method, headers }: Request): Response | undefined {
@@ -78,11 +79,11 @@ function refuseHTTP({ method, headers }: Request): Response | undefined {
 }
 
 async function dispatch(
-  { id, method, params }: RPCRequest,
-  revision: "modern" | "legacy",
+  id: RPCId,
+  { method, params }: RPCMessage,
+  isModern: boolean,
   sources: Sources,
 ): Promise<Response> {
-  const isModern = revision === "modern";
   const answer = (result: object) =>
     reply(id, {
       ...result,
@@ -112,11 +113,8 @@ async function dispatch(
     case "tools/list":
       return answer({ tools: TOOLS, ...uncached });
     case "tools/call": {
-      const result = await callTool(
-        params["name"],
-        params["arguments"],
-        sources,
-      );
+      const { name, arguments: args } = params;
+      const result = await callTool(name, args, sources);
       return typeof result === "string"
         ? fail(200, INVALID_PARAMS, result, { id })
         : answer(result);

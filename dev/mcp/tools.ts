@@ -33,7 +33,7 @@ const id: Parameter = {
   description: "The trace id, 32 hexadecimal digits, from another tool",
 };
 
-const BY_NAME: Readonly<Record<string, Tool>> = {
+const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
   summary: {
     description:
       "Requests, failures, findings and routes of the app since it started. Call it first",
@@ -111,10 +111,10 @@ const BY_NAME: Readonly<Record<string, Tool>> = {
     required: ["id"],
     run: getLogs,
   },
-};
+}));
 
 /** The list of tools, as the protocol describes them. */
-export const TOOLS = Object.entries(BY_NAME).map((
+export const TOOLS = [...BY_NAME].map((
   [name, { description, parameters, required = [] }],
 ) => ({
   name,
@@ -140,17 +140,16 @@ export async function callTool(
   args: unknown,
   sources: Sources,
 ): Promise<ToolResult | string> {
-  const tool = typeof name === "string" && Object.hasOwn(BY_NAME, name)
-    ? BY_NAME[name]!
-    : undefined;
+  const tool = BY_NAME.get(name as string);
   if (tool === undefined) {
-    const names = Object.keys(BY_NAME).join(", ");
+    const names = [...BY_NAME.keys()].join(", ");
     return `name must be one of ${names}, received ${show(name)}`;
   }
-  const problem = problemOf(tool, args ?? {});
+  const given = args ?? {};
+  const problem = problemOf(tool, given);
   try {
     if (problem !== undefined) throw new ToolError(problem);
-    return resultOf(await tool.run(sources, (args ?? {}) as Arguments));
+    return resultOf(await tool.run(sources, given));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { ...resultOf(error.message), isError: true };
@@ -168,12 +167,11 @@ function problemOf(
   if (!isRecord(args)) {
     return `arguments must be an object, received ${show(args)}`;
   }
-  const names = Object.keys(parameters);
+  const known = new Map(Object.entries(parameters));
   for (const [name, value] of Object.entries(args)) {
-    const parameter = Object.hasOwn(parameters, name)
-      ? parameters[name]!
-      : undefined;
+    const parameter = known.get(name);
     if (parameter === undefined) {
+      const names = [...known.keys()];
       const meant = closest(name, names, 2);
       const hint = meant === undefined
         ? `must be one of ${names.join(", ") || "none"}`
@@ -194,14 +192,11 @@ function expectedOf(
   { type, enum: choices, minimum = -Infinity, maximum = Infinity }: Parameter,
   value: unknown,
 ): string | undefined {
-  if (type === "string") {
-    if (choices !== undefined) {
-      return choices.includes(value as string)
-        ? undefined
-        : `one of ${choices.join(", ")}`;
-    }
-    return typeof value === "string" ? undefined : "a text";
+  if (choices !== undefined) {
+    const isChoice = choices.includes(value as string);
+    return isChoice ? undefined : `one of ${choices.join(", ")}`;
   }
+  if (type === "string") return typeof value === "string" ? undefined : "a text";
   const isValid = Number.isInteger(value) && Number(value) >= minimum &&
     Number(value) <= maximum;
   const range = maximum === Infinity ? "" : ` from ${minimum} to ${maximum}`;

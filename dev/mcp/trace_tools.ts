@@ -13,24 +13,20 @@ export const getTrace: RunTool = (
   const trace = findTrace(tracer, id);
   const from = trace.spans.get(span ?? trace.rootSpanId);
   if (from === undefined) {
+    const received = oneLine(span!, 40);
     throw new ToolError(
-      `Cannot get trace: span must be an id that follows a # in this trace, received ${
-        oneLine(span!, 40)
-      }`,
+      `Cannot get trace: span must be an id that follows a # in this trace, received ${received}`,
     );
   }
+  const spans = countText(trace.spans.size, "span");
+  const { run } = trace.metadata;
+  const began = run === undefined ? "" : `, in an earlier run (${agoText(run)})`;
+  const times = `${durationText(trace.duration)}, ${agoText(trace.startTime)}`;
   return answerOf([
-    `trace ${trace.id}: ${countText(trace.spans.size, "span")}, ${
-      durationText(trace.duration)
-    }, ${agoText(trace.startTime)}${runText(trace)}`,
+    `trace ${trace.id}: ${spans}, ${times}${began}`,
     ...traceLines(trace, from, lines),
   ]);
 };
-
-function runText({ metadata }: TraceData): string {
-  const { run } = metadata;
-  return run === undefined ? "" : `, in an earlier run (${agoText(run)})`;
-}
 
 const SEVERITIES = ["debug", "info", "warn", "error"];
 
@@ -49,19 +45,18 @@ export const getLogs: RunTool = (
     String(attributes["log.body"]).includes(contains)
   );
   const root = trace.spans.get(trace.rootSpanId)!;
-  const title = `${countText(wanted.length, "log")} of ${
-    oneLine(routeKeyOf(root) ?? root.name)
-  }`;
+  const name = oneLine(routeKeyOf(root) ?? root.name);
+  const title = `${countText(wanted.length, "log")} of ${name}`;
   if (logs.length === 0) {
     return `${title}: this trace has none. console.* is recorded while a request is handled`;
   }
   return answerOf([
     wanted.length === logs.length ? title : `${title}, of ${logs.length}`,
-    ...listOf(wanted, limit, ({ span, event }) => [
-      `+${durationText(event.time - trace.startTime)} ${logLine(event, 500)} (${
-        oneLine(span.name, 80)
-      }${atLine(span)})`,
-    ], "pass limit, severity or contains"),
+    ...listOf(wanted, limit, ({ span, event }) => {
+      const time = durationText(event.time - trace.startTime);
+      const place = `${oneLine(span.name, 80)}${atLine(span)}`;
+      return [`+${time} ${logLine(event, 500)} (${place})`];
+    }, "pass limit, severity or contains"),
   ]);
 };
 
@@ -82,9 +77,8 @@ function levelOf(severity: string): number {
 export function findTrace(tracer: Tracer, id: string): TraceData {
   const trace = tracer.getTrace(id.trim().toLowerCase());
   if (trace !== undefined) return trace;
+  const received = oneLine(id, 40);
   throw new ToolError(
-    `Cannot find trace: id must be a trace id from summary, recent_errors, slow_routes or findings, received ${
-      oneLine(id, 40)
-    }`,
+    `Cannot find trace: id must be a trace id from summary, recent_errors, slow_routes or findings, received ${received}`,
   );
 }
