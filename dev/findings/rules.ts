@@ -9,8 +9,8 @@ import type { TraceData } from "../../trace/types.ts";
 import type { History } from "./history.ts";
 import type { Evidence, Rule } from "./rule.ts";
 import { exception } from "./rules/exception.ts";
-import { idleCache } from "./rules/idle_cache.ts";
 import {
+  idleCache,
   repeatedCalls,
   repeatedLookup,
   repeatedQuery,

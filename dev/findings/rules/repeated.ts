@@ -14,13 +14,17 @@ import { statementShape } from "../../../trace/export/statement_shape.ts";
 import { workKey } from "../../../trace/export/work_key.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import { isExpectedMiss } from "../cache_history.ts";
-import { largestBurst, sequenceOf } from "../bursts.ts";
 import type { Evidence, Rule } from "../rule.ts";
 import { isReading, lineOf, messageText, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** A query with so many rows reads a large table page by page. */
 const PAGE_ROWS = 100;
+/**
+ * The longest pause within a burst, in milliseconds. Code that polls waits
+ * longer.
+ */
+const PAUSE = 250;
 
 /** Finds statements that run several times at one line without a pause. */
 export const repeatedQuery: Rule = ({ route, spans, parentOf }) => {
@@ -94,5 +98,39 @@ export function repeatedCalls(
     const name = shape.slice(shape.indexOf(":") + 1);
     const message = messageText(`${burst.length} × rpc ${name}`);
     return [{ rule: "repeated-call", shape, message, route, spans: burst }];
+  });
+}
+
+/** Finds cached functions that were asked often and never had a value. */
+export const idleCache: Rule = (unit, { idleCachesOf }) =>
+  idleCachesOf(unit).map(({ name, lookups, spans }): Evidence => ({
+    rule: "idle-cache",
+    shape: name,
+    message: messageText(`no hit in ${lookups}`),
+    route: unit.route,
+    spans,
+  }));
+
+/** Returns the largest group of spans that run without a long pause. */
+function largestBurst(spans: readonly SpanData[]): SpanData[] {
+  let largest: SpanData[] = [];
+  let burst: SpanData[] = [];
+  let end = -Infinity;
+  for (const span of spans.toSorted((a, b) => a.startTime - b.startTime)) {
+    if (span.startTime - end > PAUSE) burst = [];
+    burst.push(span);
+    end = Math.max(end, span.endTime);
+    if (burst.length > largest.length) largest = burst;
+  }
+  return largest;
+}
+
+/** Returns the spans that begin after the one before has ended. */
+function sequenceOf(spans: readonly SpanData[]): SpanData[] {
+  let end = -Infinity;
+  return spans.toSorted((a, b) => a.startTime - b.startTime).filter((span) => {
+    if (span.startTime < end) return false;
+    end = span.endTime;
+    return true;
   });
 }
