@@ -61,15 +61,12 @@ export class CacheHistory {
       const key = keyOf(span);
       if (key === undefined) continue;
       const name = this.#nameOf(span, key);
-      let known = this.#functions.get(name);
-      if (known === undefined) {
-        known = {
-          hasHit: false,
-          misses: new GenerationMap(MAX),
-          keys: new GenerationMap(MAX),
-        };
-        this.#functions.set(name, known);
-      }
+      const known: CachedFunction = this.#functions.get(name) ?? {
+        hasHit: false,
+        misses: new GenerationMap(MAX),
+        keys: new GenerationMap(MAX),
+      };
+      this.#functions.set(name, known);
       if (attributeText(span, "app.cache.result") !== "miss") {
         known.hasHit = true;
       } else addMiss(known, unit, span, key);

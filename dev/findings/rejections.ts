@@ -12,17 +12,14 @@ import { isLongMessageError } from "../../core/socket/long_messages.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
 import { describeError } from "../../trace/record/describe_error.ts";
-import type { Tracer } from "../../trace/types.ts";
+import type { SpanData, Tracer } from "../../trace/types.ts";
 import { userLine } from "../locations/call_stack.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Findings } from "./findings.ts";
 import { messageText } from "./texts.ts";
 
 /** A span and its trace. */
-interface SpanIds {
-  readonly traceId: string;
-  readonly id: string;
-}
+type SpanIds = Pick<SpanData, "traceId" | "id">;
 
 /**
  * Adds a finding for each unhandled rejection.
@@ -55,9 +52,8 @@ export function findRejections(
     const { type, message, stack = "" } = describeError(reason);
     const location = shortLocation({ attributes: userLine(stack) ?? {} });
     const active = getActiveSpan();
-    const root = active?.root ?? request();
-    const { traceId = "", id } = root ?? {};
-    const span = tracer.getTrace(traceId)?.spans.get(id ?? "");
+    const { traceId = "", id = "" } = active?.root ?? request() ?? {};
+    const span = tracer.getTrace(traceId)?.spans.get(id);
     const route = span && routeKeyOf(span);
     findings.add({
       rule: "unhandled-rejection",
@@ -65,7 +61,7 @@ export function findRejections(
       ...(location !== undefined && { location }),
       ...(route !== undefined && { route: printable(route) }),
       traceId,
-      spanIds: [active?.id ?? id].filter((id) => id !== undefined),
+      spanIds: [active?.id ?? id].filter((id) => id !== ""),
       time: Date.now(),
       count: 1,
     });
