@@ -35,15 +35,13 @@ export interface Header {
   readonly files: FileStates;
 }
 
-/** Spans that were recorded together, or events of spans of other services. */
-export type Part =
-  | { readonly spans: SerializedTrace }
-  | { readonly events: SerializedTrace };
-
-/** A part after it was checked. */
-export type ReadPart =
-  | { readonly spans: TraceData }
-  | { readonly events: TraceData };
+/** A line after the first one, as it was read. */
+export interface ReadPart {
+  /** Whether it has events of spans of other services, and not whole spans. */
+  readonly isEvents: boolean;
+  /** The spans, in the form of a trace. */
+  readonly trace: TraceData;
+}
 
 /** Returns the first line of a segment. */
 export function headerLine({ changed, files }: Header): string {
@@ -88,7 +86,7 @@ export function readPart(line: string): ReadPart {
       `Cannot read part: ids must be hex digits, received ${show(id)}`,
     );
   }
-  return isEvents ? { events: trace } : { spans: trace };
+  return { isEvents, trace };
 }
 
 /** Returns spans in the form of a trace. */

@@ -4,16 +4,12 @@ import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import { type Header, readHeader, readPart } from "./lines.ts";
 import type { Segment } from "./run_folder.ts";
 
-/** An earlier run. */
+/** An earlier run, as it was read. */
 export interface EarlierRun {
   /** Its start, in epoch milliseconds. */
   readonly start: number;
   /** The files that have changed before it. */
   readonly changed: readonly string[];
-}
-
-/** An earlier run, as it was read. */
-interface ReadRun extends EarlierRun {
   /** Whether its first requests are missing. */
   readonly isCut: boolean;
 }
@@ -26,7 +22,7 @@ export type Limits =
 /** Receives what {@linkcode Past} reads. */
 export interface PastListener {
   /** Called with spans that were recorded together, in order of the runs. */
-  onSpans(trace: TraceData, run: ReadRun): void;
+  onSpans(trace: TraceData, run: EarlierRun): void;
   /** Called with a damaged segment. The rest of it is left out. */
   onDamage(path: string, reason: string): void;
 }
@@ -73,8 +69,12 @@ export class Past {
   /** Returns earlier traces and then the given ones, as far as they fit. */
   before(present: readonly TraceData[]): TraceData[] {
     const room = this.#maxTraces - present.length;
-    const earlier = room > 0 ? this.#list().slice(-room) : [];
-    return [...earlier.map((trace) => this.#mark(trace)), ...present];
+    if (room <= 0) return [...present];
+    this.finish();
+    const earlier = this.#tracer.getTraces()
+      .filter(({ id }) => !this.#taken.has(id)).slice(-room)
+      .map((trace) => this.#mark(trace));
+    return [...earlier, ...present];
   }
 
   /** Returns the trace with an id, or with a linked id. */
@@ -99,11 +99,6 @@ export class Past {
   /** Stops reading in slices. */
   close(): void {
     clearTimeout(this.#timer);
-  }
-
-  #list(): TraceData[] {
-    this.finish();
-    return this.#tracer.getTraces().filter(({ id }) => !this.#taken.has(id));
   }
 
   #mark(trace: TraceData): TraceData {
@@ -162,26 +157,23 @@ export class Past {
     }
   }
 
-  #readLine(line: string, run: ReadRun, listener: PastListener): void {
-    const part = readPart(line);
-    if ("events" in part) {
-      this.#tracer.mergeEvents(
-        [...part.events.spans.values()].flatMap(({ traceId, id, events }) =>
-          events.map((event) => ({ traceId, spanId: id, event }))
-        ),
-      );
+  #readLine(line: string, run: EarlierRun, listener: PastListener): void {
+    const { isEvents, trace } = readPart(line);
+    const spans = [...trace.spans.values()];
+    if (isEvents) {
+      this.#tracer.mergeEvents(spans.flatMap(({ traceId, id, events }) =>
+        events.map((event) => ({ traceId, spanId: id, event }))
+      ));
       return;
     }
-    const { id, spans, metadata: { droppedSpans = 0 } } = part.spans;
-    this.#tracer.mergeSpans([...spans.values()]);
-    for (const { traceId } of spans.values()) {
-      this.#runs.set(traceId, run.start);
-    }
+    const { id, metadata: { droppedSpans = 0 } } = trace;
+    this.#tracer.mergeSpans(spans);
+    for (const { traceId } of spans) this.#runs.set(traceId, run.start);
     if (droppedSpans > 0) {
       const before = this.#droppedSpans.get(id) ?? 0;
       this.#droppedSpans.set(id, before + droppedSpans);
     }
-    listener.onSpans(part.spans, run);
+    listener.onSpans(trace, run);
   }
 }
 

@@ -6,19 +6,11 @@ import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Comparison } from "./run_history.ts";
 
-/** Returns the difference with its cause: `… since you saved posts.ts`. */
-export function comparisonText(comparison: Comparison): string {
-  const { route, changed, difference } = comparison;
-  const text = `${route}: ${difference} since you saved`;
-  return printable(`${text} ${filesText(changed)}`);
-}
-
 /** Returns file names in words: `a.ts`, `a.ts and b.ts`, `a.ts and 2 others`. */
 function filesText([first = "", ...others]: readonly string[]): string {
   if (others.length === 0) return first;
-  return `${first} and ${
-    others.length === 1 ? others[0] : `${others.length} others`
-  }`;
+  const rest = others.length === 1 ? others[0] : `${others.length} others`;
+  return `${first} and ${rest}`;
 }
 
 /**
@@ -31,11 +23,12 @@ export function reporterOf(
 ): (comparison: Comparison) => void {
   const reported = new Set<string>();
   return (comparison) => {
-    const { verdict, route, status, after, before } = comparison;
+    const { verdict, route, status, after, before, changed } = comparison;
     const key = `${status} ${route}`;
     if (verdict === "same" || reported.has(key)) return;
     reported.add(key);
-    const message = comparisonText(comparison);
+    const cause = `since you saved ${filesText(changed)}`;
+    const message = printable(`${route}: ${comparison.difference} ${cause}`);
     // Indented like a finding. A request's line begins with its method, too.
     if (verdict === "faster") return console.log(`   ${message}`);
     const trace = tracer.getTrace(after.traceId);

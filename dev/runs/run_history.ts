@@ -9,6 +9,7 @@ import { type RouteSamples, RunSamples } from "./samples.ts";
 /** A run with its requests. */
 interface RecordedRun {
   readonly start: number;
+  /** The files that have changed before it. */
   changed: readonly string[];
   readonly samples: RunSamples;
 }
@@ -24,7 +25,7 @@ export interface Comparison extends RouteComparison {
 }
 
 /** A run, as the API returns it. */
-export interface RunRecord extends EarlierRun {
+export interface RunRecord extends Pick<EarlierRun, "start" | "changed"> {
   /** Its routes that an earlier run had too. */
   readonly comparisons: readonly Comparison[];
 }
@@ -32,27 +33,18 @@ export interface RunRecord extends EarlierRun {
 /** The requests of all runs. */
 export class RunHistory {
   readonly #earlier: RecordedRun[] = [];
-  readonly #present: RecordedRun;
+  /** The present run. */
+  readonly present: RecordedRun;
   /** Earlier runs don't change once all of them are known. */
   #records: readonly RunRecord[] | undefined;
 
   /** @param start The start of the present run, in epoch milliseconds. */
   constructor(start: number) {
-    this.#present = { start, changed: [], samples: new RunSamples() };
-  }
-
-  /** The requests of the present run. */
-  get present(): RunSamples {
-    return this.#present.samples;
-  }
-
-  /** Sets the files that have changed before the present run. */
-  setChanged(changed: readonly string[]): void {
-    this.#present.changed = changed;
+    this.present = { start, changed: [], samples: new RunSamples() };
   }
 
   /** Returns the requests of an earlier run. Runs are added in their order. */
-  of({ start, changed, isCut }: EarlierRun & { isCut: boolean }): RunSamples {
+  of({ start, changed, isCut }: EarlierRun): RunSamples {
     let run = this.#earlier.at(-1);
     if (run?.start !== start) {
       run = { start, changed, samples: new RunSamples(isCut) };
@@ -65,26 +57,29 @@ export class RunHistory {
   list(): RunRecord[] {
     const last = this.#earlier.length;
     this.#records ??= this.#earlier.map((run, i) => this.#record(run, i));
-    return [...this.#records, this.#record(this.#present, last)].reverse();
+    return [...this.#records, this.#record(this.present, last)].reverse();
   }
 
   #record({ start, changed, samples }: RecordedRun, index: number): RunRecord {
     const comparisons = [...samples.routes]
-      .map((route) => this.#compareAt(index, route))
+      .map((route) => this.compare(route, index))
       .filter((comparison) => comparison !== undefined);
     return { start, changed, comparisons };
   }
 
-  /** Compares a route of the present run with the last run that had it. */
-  compare(route: RouteSamples): Comparison | undefined {
-    return this.#compareAt(this.#earlier.length, route);
-  }
-
-  #compareAt(index: number, after: RouteSamples): Comparison | undefined {
+  /**
+   * Compares a route of a run with the last run before that had it.
+   *
+   * @param index The index of the run. Default: the present one.
+   */
+  compare(
+    after: RouteSamples,
+    index: number = this.#earlier.length,
+  ): Comparison | undefined {
     const { route, status } = after;
     const changed: string[] = [];
     for (let i = index; i > 0; i--) {
-      changed.push(...(this.#earlier[i] ?? this.#present).changed);
+      changed.push(...(this.#earlier[i] ?? this.present).changed);
       const { start: previous, samples } = this.#earlier[i - 1]!;
       const before = samples.of(route, status);
       if (before === undefined || before.samples.length === 0) continue;

@@ -88,7 +88,7 @@ export async function startRuns(
   const header = files.then((files) => {
     const all = last === undefined ? [] : changedFiles(last.files, files);
     const changed = all.slice(0, MAX_CHANGED);
-    history.setChanged(changed);
+    history.present.changed = changed;
     return headerLine({ changed, files });
   });
   const asides: Promise<void>[] = [];
@@ -123,7 +123,7 @@ export async function startRuns(
   function compare(): void {
     past.finish();
     const routes = waiting.splice(0)
-      .map((trace) => history.present.add(trace));
+      .map((trace) => history.present.samples.add(trace));
     for (const route of new Set(routes)) {
       const comparison = route && history.compare(route);
       if (comparison !== undefined) report(comparison);
