@@ -5,7 +5,9 @@
  * @module
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { settlesWithin } from "../../core/runtime/timeouts.ts";
 import { standardOutput } from "../../trace/report/terminal.ts";
 import {
   argumentsFor,
@@ -70,22 +72,7 @@ function terminalEditor(): string[] {
   return env("CURSOR_TRACE_ID") === undefined ? ["code"] : ["cursor"];
 }
 
-function start(program: string, args: readonly string[]): ChildProcess {
-  try {
-    // With a group of its own, Ctrl-C in the terminal doesn't end it.
-    return spawn(program, args, { stdio: "ignore", detached: true });
-  } catch (error) {
-    throw new EditorError(`Cannot start ${program}: ${reasonOf(error)}`);
-  }
-}
-
-/** Returns the code of an error, or the permission that Deno lacks. */
-function reasonOf(error: unknown): string {
-  const { code, message } = error as Error & { readonly code?: string };
-  return code ?? message.split("\n", 1).join();
-}
-
-function launch(
+async function launch(
   [program, ...options]: readonly string[],
   path: string,
   line: number,
@@ -96,23 +83,29 @@ function launch(
     );
   }
   const args = [...options, ...argumentsFor(program!, path, line)];
-  return new Promise((resolve, reject) => {
-    const child = start(program!, args);
-    const timer = setTimeout(resolve, START_TIME);
+  const code = await run(program!, args);
+  if (code === 0) return;
+  const message = `Cannot open the file with ${program}`;
+  throw new EditorError(`${message}: it exited with ${code}`);
+}
+
+/** Starts a program. Returns its exit code, or 0 while it runs. */
+async function run(program: string, args: readonly string[]): Promise<unknown> {
+  try {
+    // With a group of its own, Ctrl-C in the terminal doesn't end it.
+    const child = spawn(program, args, { stdio: "ignore", detached: true });
     child.on("spawn", () => child.unref());
-    child.on("error", (error: Error & { readonly code?: string }) => {
-      clearTimeout(timer);
-      reject(
-        error.code === "ENOENT"
-          ? new MissingEditor(`Cannot start ${program}: it isn't on the PATH`)
-          : new EditorError(`Cannot start ${program}: ${reasonOf(error)}`),
-      );
-    });
-    child.on("exit", (code) => {
-      clearTimeout(timer);
-      if (code === 0) return resolve();
-      const message = `Cannot open the file with ${program}`;
-      reject(new EditorError(`${message}: it exited with ${code}`));
-    });
-  });
+    const exit = once(child, "exit");
+    if (!await settlesWithin(exit, START_TIME)) return 0;
+    const [code] = await exit;
+    return code;
+  } catch (error) {
+    const { code, message } = error as Error & { readonly code?: string };
+    if (code === "ENOENT") {
+      throw new MissingEditor(`Cannot start ${program}: it isn't on the PATH`);
+    }
+    // Without a code, it is the permission that Deno lacks.
+    const reason = code ?? message.split("\n", 1).join();
+    throw new EditorError(`Cannot start ${program}: ${reason}`);
+  }
 }

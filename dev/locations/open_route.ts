@@ -17,12 +17,8 @@ const MAX_BODY = 16 * 1024;
 /** Opens a line of a file of the project in the editor. */
 export const openRoute: ExtraRoute = async (request, info) => {
   if (request.method !== "POST") {
-    return errorResponse(
-      405,
-      "METHOD_NOT_ALLOWED",
-      "Use POST to open a file",
-      { allow: "POST" },
-    );
+    const message = "Use POST to open a file";
+    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow: "POST" });
   }
   // Another program of this machine has an editor of its own. A page of another
   // site can't send JSON without asking first.
@@ -30,11 +26,8 @@ export const openRoute: ExtraRoute = async (request, info) => {
     return errorResponse(403, "FORBIDDEN", "Only the viewer opens files");
   }
   if (request.headers.get("content-type") !== "application/json") {
-    return errorResponse(
-      415,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "The content type must be application/json",
-    );
+    const message = "The content type must be application/json";
+    return errorResponse(415, "UNSUPPORTED_MEDIA_TYPE", message);
   }
   const place = await readPlace(request);
   if (typeof place === "string") {
@@ -42,11 +35,8 @@ export const openRoute: ExtraRoute = async (request, info) => {
   }
   const file = await projectFile(place.path);
   if (file === undefined) {
-    return errorResponse(
-      403,
-      "FORBIDDEN",
-      "The working directory has no such file",
-    );
+    const message = "The working directory has no such file";
+    return errorResponse(403, "FORBIDDEN", message);
   }
   try {
     await openInEditor(file, place.line);
