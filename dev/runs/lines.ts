@@ -62,11 +62,8 @@ export function readHeader(line: string): Header | undefined {
     changed: header.get("changed").items().slice(0, MAX_CHANGED)
       .map((name) => name.text().slice(0, MAX_NAME)),
     files: new Map(files.map((entry) => {
-      const [name, state] = entry.items();
-      return [
-        (name ?? entry.get("0")).text(),
-        (state ?? entry.get("1")).text(),
-      ];
+      const [name = entry, state = entry] = entry.items();
+      return [name.text(), state.text()];
     })),
   };
 }
