@@ -1,6 +1,7 @@
 import { createTracer } from "../../trace/record/tracer.ts";
 import type { TracerOptions } from "../../trace/record/tracer_options.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import { Delay } from "../delay.ts";
 import { type Header, readHeader, readPart } from "./lines.ts";
 import type { Segment } from "./run_folder.ts";
 
@@ -40,7 +41,11 @@ export class Past {
   readonly #tracer: Tracer;
   readonly #lines: Iterator<void>;
   #isRead = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #slice = new Delay(() => {
+    const end = performance.now() + SLICE;
+    while (!this.#isRead && performance.now() < end) this.#step();
+    if (!this.#isRead) this.#slice.start(0);
+  });
   /** The last run of each trace id. */
   readonly #runs = new Map<string, number>();
   readonly #droppedSpans = new Map<string, number>();
@@ -58,12 +63,7 @@ export class Past {
     this.#maxTraces = limits.maxTraces;
     this.#tracer = createTracer(limits);
     this.#lines = this.#readLines(segments, listener);
-    const slice = () => {
-      const end = performance.now() + SLICE;
-      while (!this.#isRead && performance.now() < end) this.#step();
-      if (!this.#isRead) this.#timer = setTimeout(slice);
-    };
-    this.#timer = setTimeout(slice);
+    this.#slice.start(0);
   }
 
   /** Returns earlier traces and then the given ones, as far as they fit. */
@@ -98,7 +98,7 @@ export class Past {
 
   /** Stops reading in slices. */
   close(): void {
-    clearTimeout(this.#timer);
+    this.#slice.cancel();
   }
 
   #mark(trace: TraceData): TraceData {
