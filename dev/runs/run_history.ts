@@ -61,7 +61,7 @@ export class RunHistory {
   }
 
   #record({ start, changed, samples }: RecordedRun, index: number): RunRecord {
-    const comparisons = [...samples.routes]
+    const comparisons = [...samples.routes.values()]
       .map((route) => this.compare(route, index))
       .filter((comparison) => comparison !== undefined);
     return { start, changed, comparisons };

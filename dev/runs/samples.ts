@@ -46,7 +46,8 @@ const MAX_RECENT = 20;
 
 /** The requests of a run, by route and status. */
 export class RunSamples {
-  readonly #routes = new Map<string, RouteSamples>();
+  /** The routes, by status and route. */
+  readonly routes = new Map<string, RouteSamples>();
   /** The end of the first request. `undefined` before it. */
   #firstEnd: number | undefined;
   /** The latest end of a request. */
@@ -59,14 +60,9 @@ export class RunSamples {
     if (isCut) this.#firstEnd = -Infinity;
   }
 
-  /** The routes. */
-  get routes(): Iterable<RouteSamples> {
-    return this.#routes.values();
-  }
-
   /** Returns the requests of a route with a status. */
   of(route: string, status: number): RouteSamples | undefined {
-    return this.#routes.get(`${status} ${route}`);
+    return this.routes.get(`${status} ${route}`);
   }
 
   /**
@@ -118,9 +114,9 @@ export class RunSamples {
 
   #ofRoute(route: string, status: number): RouteSamples | undefined {
     const known = this.of(route, status);
-    if (known !== undefined || this.#routes.size >= MAX_ROUTES) return known;
+    if (known !== undefined || this.routes.size >= MAX_ROUTES) return known;
     const added = { route, status, samples: [] };
-    this.#routes.set(`${status} ${route}`, added);
+    this.routes.set(`${status} ${route}`, added);
     return added;
   }
 }
