@@ -94,7 +94,8 @@ export class RunFolder {
     }
     const kept = await this.#prune(files);
     const segments: Segment[] = [];
-    for (const { name, size } of kept.filter(isOwn).sort(byName)) {
+    const own = kept.filter(isOwn).sort((a, b) => a.name < b.name ? -1 : 1);
+    for (const { name, size } of own) {
       const path = `${this.path}/${name}`;
       if (size > MAX_SIZE) {
         await this.setAside(path, "it is too large");
@@ -205,10 +206,6 @@ export class RunFolder {
       await rm(`${this.path}/${name}`, { force: true }).catch(() => {});
     }
   }
-}
-
-function byName(a: StoredFile, b: StoredFile): number {
-  return a.name < b.name ? -1 : 1;
 }
 
 function ignoreExisting(create: () => void): void {
