@@ -54,10 +54,8 @@ export class Causes {
   }
 
   subscribe(listener: (finding: Finding) => void): () => void {
-    // A listener that is passed twice is called twice.
-    const own = (finding: Finding) => listener(finding);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /**
