@@ -72,11 +72,6 @@ export class CallStack {
       return undefined;
     }
   }
-
-  /** Forgets the frames. The line stays unknown, unless it was read before. */
-  forget(): void {
-    this.#captured = undefined;
-  }
 }
 
 /** Returns the first line of user code of a captured stack, on Deno. */

@@ -33,7 +33,7 @@ export class WaitingStacks {
   /** Forgets the stacks. */
   close(): void {
     this.#delay.cancel();
-    for (const stack of this.#stacks.splice(0)) stack.forget();
+    this.#stacks = [];
   }
 
   #readSome(): void {
