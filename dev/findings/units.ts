@@ -40,22 +40,20 @@ export interface Unit {
 export function unitsOf({ spans }: TraceData): Unit[] {
   const parentOf = ({ parentId }: SpanData) => spans.get(parentId ?? "");
   const owners = new Map<SpanData, SpanData | undefined>();
-  const below = new Map<SpanData, SpanData[]>();
-  for (const span of spans.values()) {
-    const owner = ownerOf(span, parentOf, owners);
-    if (owner === undefined) continue;
-    const list = below.get(owner) ?? [];
-    if (span !== owner && !isOpenSpan(span)) list.push(span);
-    below.set(owner, list);
-  }
-  const ended = [...below].filter(([root]) => !isOpenSpan(root));
-  return ended.map(([root, spans]) => ({
-    root,
-    route: printable(routeKeyOf(root) ?? root.name),
-    status: isReceivedRequest(root) ? metadataOf(root).statusCode : undefined,
-    spans,
-    parentOf,
-  }));
+  const groups = Map.groupBy(
+    spans.values(),
+    (span) => ownerOf(span, parentOf, owners),
+  );
+  return [...groups].flatMap(([root, group]): Unit[] => {
+    if (root === undefined || isOpenSpan(root)) return [];
+    return [{
+      root,
+      route: printable(routeKeyOf(root) ?? root.name),
+      status: isReceivedRequest(root) ? metadataOf(root).statusCode : undefined,
+      spans: group.filter((span) => span !== root && !isOpenSpan(span)),
+      parentOf,
+    }];
+  });
 }
 
 /**
