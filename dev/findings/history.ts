@@ -81,12 +81,10 @@ export class History {
 
   /** Whether many other requests ran at the same time. */
   readonly isCrowded = ({ root }: Unit): boolean => {
-    let others = 0;
-    for (const { id, startTime, endTime } of this.#recent) {
-      const isMeanwhile = startTime < root.endTime && endTime > root.startTime;
-      if (isMeanwhile && id !== root.id) others++;
-    }
-    return others > CROWD;
+    const others = this.#recent.filter(({ id, startTime, endTime }) =>
+      id !== root.id && startTime < root.endTime && endTime > root.startTime
+    );
+    return others.length > CROWD;
   };
 
   /** Returns the median duration of a statement, in milliseconds. */
