@@ -52,10 +52,8 @@ function mount(
   name: string,
   tracing: Tracing | undefined,
 ): DevApp {
-  const host = tracing === undefined
-    ? createApp()
-    : createApp({ trace: tracing.plugin }).use(tracing.showErrors);
-  if (tracing?.panel !== undefined) host.use(tracing.panel);
+  const host = createApp(tracing && { trace: tracing.plugin });
+  for (const middleware of tracing?.middleware ?? []) host.use(middleware);
   host.use(async (request, { info }) =>
     checkResponse(
       await entry.fetch(request, info),

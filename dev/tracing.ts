@@ -41,10 +41,8 @@ const CUT_OFF = 20;
 export interface Tracing {
   /** Traces requests and shows them. */
   readonly plugin: Plugin;
-  /** Shows unhandled errors to browsers. */
-  readonly showErrors: Middleware;
-  /** Adds the panel to pages. Absent with `--no-panel`. */
-  readonly panel: Middleware | undefined;
+  /** Shows unhandled errors to browsers, and adds the panel to pages. */
+  readonly middleware: readonly Middleware[];
   /** Called with the server's URL. The terminal then links to each trace. */
   onListen(url: string): void;
   /** Stops printing, writes the export file, and sends the last traces. */
@@ -101,8 +99,7 @@ export async function startTracing(
     },
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
-    showErrors: showErrors(tracer),
-    panel: panel?.middleware,
+    middleware: [showErrors(tracer), ...panel ? [panel.middleware] : []],
     async close() {
       await new Promise((resolve) => setTimeout(resolve, CUT_OFF));
       for (const part of parts) await part?.close();
