@@ -16,7 +16,7 @@ import {
   type Tool,
   ToolError,
 } from "./tool.ts";
-import { getLogs, getTrace } from "./trace_tools.ts";
+import { getLogs, getTrace, SEVERITIES } from "./trace_tools.ts";
 
 const limit = (most: number): Parameter => ({
   type: "integer",
@@ -103,7 +103,7 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       severity: {
         type: "string",
         description: "The least severity. Default: debug",
-        enum: ["debug", "info", "warn", "error"],
+        enum: SEVERITIES,
       },
       contains: { type: "string", description: "Text that a log contains" },
       limit: { ...limit(200), description: "Maximum logs. Default: 50" },

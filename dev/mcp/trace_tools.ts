@@ -28,7 +28,8 @@ export const getTrace: RunTool = (
   ]);
 };
 
-const SEVERITIES = ["debug", "info", "warn", "error"];
+/** The severities of logs, the least first. */
+export const SEVERITIES: readonly string[] = ["debug", "info", "warn", "error"];
 
 /** The logs of a trace. */
 export const getLogs: RunTool = (
