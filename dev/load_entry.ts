@@ -101,7 +101,8 @@ function oneLine(error: unknown): string {
   const frame = (error.stack ?? "").split("\n").map(placeOf).find((url) =>
     url !== undefined && !url.startsWith(import.meta.url)
   );
-  const place = frame === undefined ? "" : ` (at ${relative(frame)})`;
+  const folder = `${pathToFileURL(process.cwd()).href}/`;
+  const place = frame === undefined ? "" : ` (at ${frame.replace(folder, "")})`;
   return message === ""
     ? `it threw ${error.name}${place}`
     : `it threw ${error.name}: ${message}${place}`;
@@ -109,8 +110,4 @@ function oneLine(error: unknown): string {
 
 function firstLine(text: string): string {
   return text.split("\n", 1)[0]!;
-}
-
-function relative(url: string): string {
-  return url.replace(`${pathToFileURL(process.cwd()).href}/`, "");
 }
