@@ -25,14 +25,13 @@ import {
   devServer,
   type DevServerOptions,
 } from "./dev_server.ts";
-import { importModule } from "./import_module.ts";
 
 /** Listens with Node's server. */
 export async function startNodeServer(
   app: DevApp,
   { hostname, port, entry }: DevServerOptions,
 ): Promise<DevServer> {
-  const webSocketServer = await createWebSocketServer(entry);
+  const webSocketServer = createWebSocketServer(entry);
   const node = createNodeHost(
     app,
     webSocketServer === undefined ? {} : { webSocketServer },
@@ -131,17 +130,15 @@ function bodyOf(
 }
 
 /** Returns `undefined` if the app doesn't depend on `ws`. */
-async function createWebSocketServer(
-  entry: string,
-): Promise<object | undefined> {
-  let path: string;
+function createWebSocketServer(entry: string): object | undefined {
+  const require = createRequire(pathToFileURL(entry));
   try {
-    path = createRequire(pathToFileURL(entry)).resolve("ws");
+    require.resolve("ws");
   } catch {
     return undefined;
   }
-  const ws = await importModule(pathToFileURL(path).href) as {
-    default: { WebSocketServer: new (options: object) => object };
+  const { WebSocketServer } = require("ws") as {
+    readonly WebSocketServer: new (options: object) => object;
   };
-  return new ws.default.WebSocketServer({ noServer: true });
+  return new WebSocketServer({ noServer: true });
 }
