@@ -23,14 +23,12 @@ const texts = new WeakMap<readonly string[], string>();
 
 /** Returns tags as one text, separated by commas. */
 export function shownTags(tags: readonly string[]): string {
-  let text = texts.get(tags);
-  if (text === undefined) texts.set(tags, text = textOf(tags));
-  return text;
-}
-
-function textOf(tags: readonly string[]): string {
+  const known = texts.get(tags);
+  if (known !== undefined) return known;
   const more = tags.length > MAX_TAGS ? ["…"] : [];
-  return [...tags.slice(0, MAX_TAGS).map(shownName), ...more].join(",");
+  const text = [...tags.slice(0, MAX_TAGS).map(shownName), ...more].join(",");
+  texts.set(tags, text);
+  return text;
 }
 
 /**
