@@ -112,14 +112,17 @@ function notesOf(span: SpanData): string[] {
   const frames = String(stack ?? "").split("\n").map((line) => line.trim())
     .filter((line) => line.startsWith("at "));
   notes.push(...frames.slice(0, MAX_FRAMES).map((frame) => oneLine(frame)));
-  for (const event of span.events) {
-    if (event.name === "log") notes.push(logLine(event));
-  }
+  notes.push(...logsOf(span).map((event) => logLine(event)));
   const { droppedEvents = 0 } = span;
   if (droppedEvents > 0) {
     notes.push(`${countText(droppedEvents, "event")} weren't recorded`);
   }
   return notes;
+}
+
+/** Returns the logs of a span. */
+export function logsOf({ events }: SpanData): SpanEvent[] {
+  return events.filter(({ name }) => name === "log");
 }
 
 /** Returns a log as one line. */

@@ -1,8 +1,8 @@
 import { routeKeyOf } from "../../trace/export/route_key.ts";
-import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
+import type { TraceData, Tracer } from "../../trace/types.ts";
 import { countText, durationText } from "../texts.ts";
 import { agoText, answerOf, atLine, listOf, oneLine } from "./texts.ts";
-import { logLine, traceLines } from "./trace_text.ts";
+import { logLine, logsOf, traceLines } from "./trace_text.ts";
 import { type RunTool, ToolError } from "./tool.ts";
 
 /** All steps of a trace. */
@@ -60,10 +60,6 @@ export const getLogs: RunTool = (
     }, "pass limit, severity or contains"),
   ]);
 };
-
-function logsOf({ events }: SpanData) {
-  return events.filter(({ name }) => name === "log");
-}
 
 /** Returns the level of a severity, also of other libraries. */
 function levelOf(severity: string): number {
