@@ -116,13 +116,12 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
       // A function of the app that the formatter calls may log, too.
       if (isClosed || isBusy) return original.apply(this, args);
       isBusy = true;
-      let isCaptured: boolean;
       try {
-        isCaptured = captures(args);
+        if (captures(args)) return;
       } finally {
         isBusy = false;
       }
-      if (!isCaptured) original.apply(this, args);
+      original.apply(this, args);
     };
     Object.defineProperty(replacement, "name", { value: name });
     target[name] = replacement;
