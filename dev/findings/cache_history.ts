@@ -85,7 +85,7 @@ export class CacheHistory {
 
   /** Returns the functions that a unit asked, and that never have a value. */
   idleIn(unit: Unit): IdleCache[] {
-    const found = new Map<string, { lookups: string; spans: SpanData[] }>();
+    const found = new Map<string, IdleCache>();
     for (const span of unit.spans) {
       const key = keyOf(span);
       if (key === undefined) continue;
@@ -95,9 +95,9 @@ export class CacheHistory {
       const lookups = describe(known, unit, key);
       if (lookups === undefined) continue;
       const spans = found.get(name)?.spans ?? [];
-      found.set(name, { lookups, spans: [...spans, span] });
+      found.set(name, { name, lookups, spans: [...spans, span] });
     }
-    return Array.from(found, ([name, rest]) => ({ name, ...rest }));
+    return [...found.values()];
   }
 }
 
@@ -119,9 +119,9 @@ function addMiss(
   if (isExpectedMiss(span, unit)) return;
   const reason = attributeText(span, "app.reason");
   const last = known.misses.get(key);
-  const isOverlapping = last !== undefined && span.startTime < last.end;
-  if (isOverlapping) return;
   const pause = span.startTime - (last?.end ?? -Infinity);
+  // Look-ups at the same time share one computation.
+  if (pause < 0) return;
   const isFirst = last === undefined ||
     reason === undefined && pause > PAUSE;
   const count = isFirst ? 1 : last.count + 1;
