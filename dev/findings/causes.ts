@@ -10,6 +10,7 @@ import type { Finding } from "../../trace/finding.ts";
 import type { TraceData } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import type { Evidence } from "./rule.ts";
+import { messageText } from "./texts.ts";
 
 /** Maximum causes. */
 const MAX_CAUSES = 200;
@@ -126,7 +127,7 @@ function findingOf({ id }: TraceData, evidence: Evidence): Finding {
   const location = shortLocation(spans[0]!);
   return {
     rule,
-    message,
+    message: messageText(message),
     ...(location !== undefined && { location }),
     route,
     traceId: id,

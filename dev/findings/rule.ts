@@ -15,7 +15,7 @@ export interface Evidence {
   readonly rule: FindingRule;
   /** Identifies the cause. It is unique for the rule and route. */
   readonly shape: string;
-  /** The cause in one line. */
+  /** The cause. It may have secrets and control characters. */
   readonly message: string;
   /** The method and route, or the name of a job. */
   readonly route: string;

@@ -1,7 +1,7 @@
 import { exceptionOf } from "../../../trace/export/attributes.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { lineOf, messageText } from "../texts.ts";
+import { lineOf } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** The client went away, or the code has stopped work itself. */
@@ -18,7 +18,7 @@ export const exception: Rule = (unit) =>
       "exception.message": text = "",
     } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
     if (type === ABORT || !isUnhandled(span, unit)) return [];
-    const message = messageText(text === "" ? `${type}` : `${type}: ${text}`);
+    const message = text === "" ? `${type}` : `${type}: ${text}`;
     // Messages, and names of requests, vary by the URL.
     const place = lineOf(span) || (span === unit.root ? "" : span.name);
     const shape = `${type} ${place}`;

@@ -15,7 +15,7 @@ import { workKey } from "../../../trace/export/work_key.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import { isExpectedMiss } from "../cache_history.ts";
 import type { Evidence, Rule } from "../rule.ts";
-import { isReading, lineOf, messageText, shortStatement } from "../texts.ts";
+import { isReading, lineOf, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** A query with so many rows reads a large table page by page. */
@@ -41,7 +41,7 @@ export const repeatedQuery: Rule = ({ route, spans, parentOf }) => {
       return [{
         rule: "repeated-query",
         shape: `${shape}\n${line}`,
-        message: messageText(`${burst.length} × ${shortStatement(shape)}`),
+        message: `${burst.length} × ${shortStatement(shape)}`,
         route,
         spans: burst,
       }];
@@ -71,7 +71,7 @@ export const repeatedLookup: Rule = (unit) => {
     const burst = largestBurst(sequenceOf(group));
     if (burst.length < MIN_REPEATS) return [];
     const key = shape.slice(shape.indexOf(":") + 1);
-    const message = messageText(`${burst.length} × ${key} computed`);
+    const message = `${burst.length} × ${key} computed`;
     return [{ rule: "repeated-call", shape, message, route, spans: burst }];
   });
 };
@@ -96,7 +96,7 @@ export function repeatedCalls(
     const routes = new Set(group.map(({ route }) => route));
     const [route = root] = routes.size === 1 ? routes : [];
     const name = shape.slice(shape.indexOf(":") + 1);
-    const message = messageText(`${burst.length} × rpc ${name}`);
+    const message = `${burst.length} × rpc ${name}`;
     return [{ rule: "repeated-call", shape, message, route, spans: burst }];
   });
 }
@@ -106,7 +106,7 @@ export const idleCache: Rule = (unit, { idleCachesOf }) =>
   idleCachesOf(unit).map(({ name, lookups, spans }): Evidence => ({
     rule: "idle-cache",
     shape: name,
-    message: messageText(`no hit in ${lookups}`),
+    message: `no hit in ${lookups}`,
     route: unit.route,
     spans,
   }));

@@ -13,11 +13,11 @@ import { statementShape } from "../../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import type { Evidence, Rule } from "../rule.ts";
 import { durationText } from "../../texts.ts";
-import { isReading, messageText, shortStatement } from "../texts.ts";
+import { isReading, shortStatement } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
 /** The least duration of a slow query, in milliseconds. */
-export const SLOW_QUERY = 100;
+const SLOW_QUERY = 100;
 
 /** The rows of a large result. */
 const LARGE_RESULT = 1_000;
@@ -43,8 +43,7 @@ export const slowQuery: Rule = (
   if (slow.length === 0 || isCrowded(unit)) return [];
   return slow.map((span): Evidence => {
     const shape = statementShape(statementOf(span)!);
-    const text = `${durationText(span.duration)}: ${shortStatement(shape)}`;
-    const message = messageText(text);
+    const message = `${durationText(span.duration)}: ${shortStatement(shape)}`;
     return { rule: "slow-query", shape, message, route, spans: [span] };
   });
 };
@@ -61,7 +60,7 @@ export const largeResult: Rule = ({ route, status, spans, parentOf }) => {
   return large.map((span): Evidence => {
     const shape = statementShape(statementOf(span)!);
     const rows = rowsOf(span).toLocaleString("en");
-    const message = messageText(`${rows} rows: ${shortStatement(shape)}`);
+    const message = `${rows} rows: ${shortStatement(shape)}`;
     return { rule: "large-result", shape, message, route, spans: [span] };
   });
 };
