@@ -2,7 +2,6 @@ import { appendFile, lstat, rm, writeFile } from "node:fs/promises";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import type { Tracer } from "../trace/types.ts";
 import { DevError } from "./dev_error.ts";
-import type { Part } from "./part.ts";
 import { countText } from "./texts.ts";
 
 /**
@@ -10,7 +9,10 @@ import { countText } from "./texts.ts";
  *
  * @throws {DevError} If the file can't be written.
  */
-export async function startExport(tracer: Tracer, path: string): Promise<Part> {
+export async function startExport(
+  tracer: Tracer,
+  path: string,
+): Promise<{ close(): Promise<void> }> {
   // Checked first: later there would be traces to lose.
   await checkWritable(path);
   return {

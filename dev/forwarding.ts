@@ -9,7 +9,6 @@ import { redactMessage } from "../core/redact/redact_message.ts";
 import { runOutside } from "../core/request_scope.ts";
 import { createOTLPExporter } from "../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../trace/types.ts";
-import type { Part } from "./part.ts";
 
 /** How long traces wait for others, in milliseconds. */
 const DELAY = 100;
@@ -28,7 +27,7 @@ export function startForwarding(
   tracer: Tracer,
   to: URL,
   entry: string,
-): Part {
+): { close(): Promise<void> } {
   // The app may replace the global one, as by mocks.
   const { fetch } = globalThis;
   const exporter = createOTLPExporter({

@@ -5,13 +5,12 @@
  */
 
 import { tracedFetch } from "../../trace/instrument/traced_fetch.ts";
-import type { Part } from "../part.ts";
 
 /**
  * Replaces the global `fetch` by one that opens a span for each request. It sends
  * no trace to other servers.
  */
-export function startFetch(): Part {
+export function startFetch(): { close(): void } {
   const original = globalThis.fetch;
   const patched = tracedFetch({ fetch: original });
   // Bun's has more properties than a name.

@@ -8,7 +8,6 @@ import { findCallSites } from "../../core/runtime/call_site.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/locator.ts";
 import { addRoute } from "../../trace/http/extra_routes.ts";
 import type { Tracer } from "../../trace/types.ts";
-import type { Part } from "../part.ts";
 import { CallStack, userLine } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";
 import { WaitingStacks } from "./waiting_stacks.ts";
@@ -33,7 +32,7 @@ const locator: SpanLocator = {
  * Makes the spans of a tracer know their line of user code, and procedures the
  * line that defines them. The viewer can open these lines in the editor.
  */
-export function startLocations(tracer: Tracer): Part {
+export function startLocations(tracer: Tracer): { close(): void } {
   const host = hostOf.get(tracer);
   if (host !== undefined) host.locator = locator;
   addRoute(tracer, "/open", openRoute);

@@ -2,7 +2,6 @@ import { reportTraces } from "../../trace/report/cli.ts";
 import type { SpanNotes } from "../../trace/report/format_trace.ts";
 import type { Paint, Style } from "../../trace/report/terminal.ts";
 import type { Tracer } from "../../trace/types.ts";
-import type { Part } from "../part.ts";
 import { captureConsole } from "./capture_console.ts";
 import type { Severity } from "./console_text.ts";
 import type { HeldLog } from "./held_logs.ts";
@@ -22,7 +21,7 @@ const STYLES: Readonly<Record<Severity, Style>> = {
 export function startTerminal(
   tracer: Tracer,
   viewerURL: () => string | undefined,
-): Part {
+): { close(): void } {
   const logs = captureConsole(tracer);
   const reporter = reportTraces(
     tracer,

@@ -19,7 +19,6 @@ import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
 import { Delay } from "../delay.ts";
-import type { Part } from "../part.ts";
 import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
 import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
@@ -51,7 +50,7 @@ export interface RunsOptions {
 }
 
 /** The present run and the earlier ones. */
-export interface Runs extends Part {
+export interface Runs {
   /** Returns all runs, the present one first. */
   list(): Promise<RunRecord[]>;
   /** Writes the last traces. */
