@@ -120,18 +120,14 @@ function longer(
   const pairs = pairsOf(short.filter(isTimed), long.filter(isTimed));
   if (pairs.length < MIN_REQUESTS) return undefined;
   const apart = pairs.filter(([a, b]) => b.duration > a.duration * MIN_APART);
-  const sides: [Sample[], Sample[]] = [
-    pairs.map(([a]) => a),
-    pairs.map(([, b]) => b),
-  ];
-  const [before, after] = sides.map(figures) as [RouteFigures, RouteFigures];
-  const [old, misses] = sides.map((side) =>
-    median(side.map(({ misses }) => misses))
-  ) as [number, number];
-  const isLonger = after.duration >= before.duration * MIN_FACTOR &&
-    after.duration - before.duration >= MIN_MILLISECONDS &&
-    apart.length >= pairs.length * MIN_SHARE && misses <= old;
-  return isLonger ? sides : undefined;
+  const was = pairs.map(([a]) => a);
+  const is = pairs.map(([, b]) => b);
+  const [before, after] = [median(was, "duration"), median(is, "duration")];
+  const isLonger = after >= before * MIN_FACTOR &&
+    after - before >= MIN_MILLISECONDS &&
+    apart.length >= pairs.length * MIN_SHARE &&
+    median(is, "misses") <= median(was, "misses");
+  return isLonger ? [was, is] : undefined;
 }
 
 /** Returns each request with one like it of another run, in their order. */
@@ -153,15 +149,18 @@ function isTimed({ isAlone, isFirstOfRoute }: Sample): boolean {
 function figures(samples: readonly Sample[]): RouteFigures {
   return {
     requests: samples.length,
-    queries: median(samples.map(({ queries }) => queries)),
-    duration: median(samples.map(({ duration }) => duration)),
+    queries: median(samples, "queries"),
+    duration: median(samples, "duration"),
     traceId: samples.at(-1)!.traceId,
   };
 }
 
 /** Returns the upper median: a request that a cache answered isn't typical. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
+function median(
+  samples: readonly Sample[],
+  field: "queries" | "misses" | "duration",
+): number {
+  const sorted = samples.map((sample) => sample[field]).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)]!;
 }
 
