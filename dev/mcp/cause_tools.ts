@@ -95,12 +95,13 @@ function comparisonLines(
   { route, status, verdict, before, after, previous, changed }: Comparison,
 ): string[] {
   const queries = `${before.queries} → ${after.queries} queries`;
-  const [was, is] = [durationText(before.duration), durationText(after.duration)];
-  const requests = `${before.requests} and ${countText(after.requests, "request")}`;
+  const was = durationText(before.duration);
+  const is = durationText(after.duration);
+  const requests = countText(after.requests, "request");
+  const name = `${oneLine(route, 120)} ${status}`;
   const since = `since the run that began ${agoText(previous)}`;
   return [
-    `- ${verdict}: ${oneLine(route, 120)} ${status}: ` +
-    `${queries}, ${was} → ${is} (${requests})`,
+    `- ${verdict}: ${name}: ${queries}, ${was} → ${is} (${before.requests} and ${requests})`,
     `  ${since}; changed: ${filesText(changed)}`,
     `  get_trace id ${before.traceId} and id ${after.traceId}`,
   ];

@@ -90,7 +90,7 @@ export const recentErrors: RunTool = (
   ]);
 };
 
-/** Returns when a failure was last seen, how often, and in which trace. */
+/** Returns the last time of a failure, the number of times, and a trace. */
 function occurrences(requests: readonly RequestRecord[]): string {
   const [latest] = requests as [RequestRecord];
   const { startTime, traceId } = latest.root;
@@ -110,7 +110,8 @@ export const slowRoutes: RunTool = ({ tracer }, { route = "", limit = 10 }) => {
     ),
   );
   if (routes.length === 0) {
-    return `No requests${ofRoute(route)} were traced in this run: call summary for the routes`;
+    const what = `requests${ofRoute(route)}`;
+    return `No ${what} were traced in this run: call summary for the routes`;
   }
   return answerOf([
     `${countText(routes.length, "route")}, the slowest first:`,
@@ -156,7 +157,8 @@ function routeText({ route, requests, median }: RouteGroup): string {
   const times = `median ${durationText(median)}, p95 ${slowest}`;
   const work = countText(queries, "query", "queries");
   const failures = failed > 0 ? `, ${failed} failed` : "";
-  return `${oneLine(route, 120)}: ${requests.length} ×, ${times}, ${work}${failures}`;
+  const name = oneLine(route, 120);
+  return `${name}: ${requests.length} ×, ${times}, ${work}${failures}`;
 }
 
 function durationOf({ root }: RequestRecord): number {

@@ -196,7 +196,9 @@ function expectedOf(
     const isChoice = choices.includes(value as string);
     return isChoice ? undefined : `one of ${choices.join(", ")}`;
   }
-  if (type === "string") return typeof value === "string" ? undefined : "a text";
+  if (type === "string") {
+    return typeof value === "string" ? undefined : "a text";
+  }
   const isValid = Number.isInteger(value) && Number(value) >= minimum &&
     Number(value) <= maximum;
   const range = maximum === Infinity ? "" : ` from ${minimum} to ${maximum}`;

@@ -20,7 +20,9 @@ export const getTrace: RunTool = (
   }
   const spans = countText(trace.spans.size, "span");
   const { run } = trace.metadata;
-  const began = run === undefined ? "" : `, in an earlier run (${agoText(run)})`;
+  const began = run === undefined
+    ? ""
+    : `, in an earlier run (${agoText(run)})`;
   const times = `${durationText(trace.duration)}, ${agoText(trace.startTime)}`;
   return answerOf([
     `trace ${trace.id}: ${spans}, ${times}${began}`,

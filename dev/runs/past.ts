@@ -161,9 +161,11 @@ export class Past {
     const { isEvents, trace } = readPart(line);
     const spans = [...trace.spans.values()];
     if (isEvents) {
-      this.#tracer.mergeEvents(spans.flatMap(({ traceId, id, events }) =>
-        events.map((event) => ({ traceId, spanId: id, event }))
-      ));
+      this.#tracer.mergeEvents(
+        spans.flatMap(({ traceId, id, events }) =>
+          events.map((event) => ({ traceId, spanId: id, event }))
+        ),
+      );
       return;
     }
     const { id, metadata: { droppedSpans = 0 } } = trace;
