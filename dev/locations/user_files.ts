@@ -8,8 +8,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The folder of the package, as a URL that ends in a slash. */
 const PACKAGE = new URL("../../", import.meta.url).href;
-/** The folders of the package with code of the kit. */
-const FOLDERS = ["app", "auth", "core", "data", "dev", "rpc", "trace"];
+/** The folders and the file of the package with code of the kit, besides app. */
+const OWN = ["auth", "core", "data", "dev", "dev.ts", "rpc", "trace"];
 
 /** Folders with packages: installed, linked, or in the cache of a runtime. */
 const PACKAGES =
@@ -42,11 +42,9 @@ function classify(script: string): string | typeof HOST | undefined {
   // Node's CommonJS modules and Bun have paths instead of URLs.
   const url = path === undefined ? script : pathToFileURL(path).href;
   if (url.startsWith(PACKAGE)) {
-    const [folder] = url.slice(PACKAGE.length).split("/", 1);
-    if (folder === "app") return HOST;
-    if (FOLDERS.includes(folder!) || url === `${PACKAGE}dev.ts`) {
-      return undefined;
-    }
+    const [name] = url.slice(PACKAGE.length).split("/", 1);
+    if (name === "app") return HOST;
+    if (OWN.includes(name!)) return undefined;
   }
   return path === undefined || PACKAGES.test(path) ? undefined : path;
 }
