@@ -20,10 +20,7 @@ import {
 const START_TIME = 1_500;
 
 /** The reason that no editor opens a file. */
-export class EditorError extends Error {
-  /** Always `EditorError`. */
-  override readonly name: string = "EditorError";
-}
+export class EditorError extends Error {}
 
 /** A program that doesn't exist. */
 class MissingEditor extends EditorError {}

@@ -47,6 +47,4 @@ export interface Tool {
 }
 
 /** An argument that a tool can't use. The message says what to do. */
-export class ToolError extends Error {
-  override readonly name = "ToolError";
-}
+export class ToolError extends Error {}
