@@ -7,8 +7,8 @@ import type { Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
 import { serveJSON } from "../serve_json.ts";
 import { createFindings, type Findings } from "./findings.ts";
-import { formatFinding } from "./format.ts";
 import { findRejections } from "./rejections.ts";
+import { formatFinding } from "./texts.ts";
 
 /** Starts to look for causes. New ones are printed, and all are served. */
 export function startFindings(tracer: Tracer): Findings {

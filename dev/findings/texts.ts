@@ -7,8 +7,9 @@
 import { printable } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { codeLineOf } from "../../trace/export/code_line.ts";
+import type { Finding } from "../../trace/finding.ts";
+import { type Paint, truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { truncate } from "../../trace/report/terminal.ts";
 
 /** Maximum characters of a message. */
 const MAX_LENGTH = 200;
@@ -35,3 +36,38 @@ export function lineOf(span: Pick<SpanData, "attributes">): string {
 export function isReading(statement: string): boolean {
   return /^\s*(?:select|with|values|table)\b/i.test(statement);
 }
+
+/**
+ * Formats a finding as one line, such as
+ * `! 12 × SELECT … FROM post WHERE id = ? posts.ts:41 (GET /posts)`.
+ *
+ * @param width Maximum columns. A long message is cut first, or a long route.
+ */
+export function formatFinding(
+  { message, location = "", route = "" }: Finding,
+  paint: Paint,
+  width: number,
+): string {
+  const place = location === "" ? "" : ` ${printable(location)}`;
+  const isNamed = route === "" || message.startsWith(route);
+  const where = isNamed ? "" : ` (${printable(route)})`;
+  const room = width - PREFIX.length - place.length;
+  // A short route says more than the end of a long message.
+  const kept = where.length <= width / 4 && room - where.length >= MIN_MESSAGE
+    ? where.length
+    : 0;
+  const cause = truncate(printable(message), Math.max(20, room - kept));
+  const rest = room - cause.length;
+  return [
+    paint("yellow", PREFIX),
+    paint("bold", cause),
+    paint("cyan", place),
+    rest < MIN_ROUTE ? "" : paint("dim", truncate(where, rest)),
+  ].join("") + "\n";
+}
+
+const PREFIX = "   ! ";
+/** The columns of a message beside a route. */
+const MIN_MESSAGE = 50;
+/** Less of a route says nothing. */
+const MIN_ROUTE = 12;

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
 import { createFindings } from "../../dev/findings/findings.ts";
-import { formatFinding } from "../../dev/findings/format.ts";
+import { formatFinding } from "../../dev/findings/texts.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { createPaint } from "../../trace/report/terminal.ts";
 import { LAST, waitForCauses } from "./wait_for_causes.ts";
