@@ -108,11 +108,10 @@ export class CacheNotes {
   /**
    * Runs an invalidation and remembers its span.
    *
-   * @param names The names under which it is remembered.
    * @returns The result of `run`, and the number of known entries that it hit.
    */
   invalidate<T>(
-    names: readonly string[],
+    what: Invalidation,
     span: ObservedSpan | undefined,
     run: () => T,
   ): { readonly result: T; readonly entries: number } {
@@ -126,7 +125,7 @@ export class CacheNotes {
       time: this.cache.now(),
       origin: originOf(span),
     };
-    for (const name of names) this.invalidations.set(name, note);
+    for (const [name] of scopesOf(what)) this.invalidations.set(name, note);
     const entries = before.filter((key) => !isValid(key)).length;
     return { result, entries };
   }

@@ -42,15 +42,13 @@ export class CacheWatch implements CacheObserver {
     run: () => T,
   ): T {
     const { tags = [], all } = what;
-    const scopes = [...scopesOf(what)];
-    const names = scopes.map(([name]) => name);
     const notes = this.#notesOf(cache);
-    const { result, entries } = notes.invalidate(names, span, run);
+    const { result, entries } = notes.invalidate(what, span, run);
     if (tags.length > 0) span?.setAttribute("app.cache.tags", shownTags(tags));
     span?.setAttribute("app.cache.entries", entries);
     const texts = all === true
       ? ["everything"]
-      : scopes.map(([, text]) => text);
+      : Array.from(scopesOf(what), ([, text]) => text);
     const more = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
     const count = countText(entries, "known entry", "known entries");
     const reason = `${texts.slice(0, 5).join(", ")}${more}: ${count}`;
