@@ -18,20 +18,19 @@ import {
 } from "./tool.ts";
 import { getLogs, getTrace, SEVERITIES } from "./trace_tools.ts";
 
-const limit = (most: number): Parameter => ({
-  type: "integer",
-  description: "Maximum entries. Default: 10",
-  minimum: 1,
-  maximum: most,
-});
-const route: Parameter = {
-  type: "string",
-  description: "Part of a method and route, such as GET /books",
-};
-const id: Parameter = {
-  type: "string",
-  description: "The trace id, 32 hexadecimal digits, from another tool",
-};
+function text(description: string): Parameter {
+  return { type: "string", description };
+}
+
+function limit(
+  maximum: number,
+  description = "Maximum entries. Default: 10",
+): Parameter {
+  return { type: "integer", description, minimum: 1, maximum };
+}
+
+const route = text("Part of a method and route, such as GET /books");
+const id = text("The trace id, 32 hexadecimal digits, from another tool");
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
   summary: {
@@ -57,8 +56,8 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       "Causes that the dev command has found, such as repeated queries, slow queries and caches that never hit, each with file, line and a trace id",
     parameters: {
       route,
-      rule: { type: "string", description: "The name of a rule" },
-      id: { ...id, description: "Only findings of this trace id" },
+      rule: text("The name of a rule"),
+      id: text("Only findings of this trace id"),
       limit: limit(100),
     },
     run: listFindings,
@@ -68,16 +67,8 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       "All steps of one request as an indented text: duration, statement, file and line, reason, error and logs",
     parameters: {
       id,
-      span: {
-        type: "string",
-        description: "Only the part below this span: the id after a #",
-      },
-      lines: {
-        type: "integer",
-        description: "Maximum lines. Default: 80",
-        minimum: 1,
-        maximum: 400,
-      },
+      span: text("Only the part below this span: the id after a #"),
+      lines: limit(400, "Maximum lines. Default: 80"),
     },
     required: ["id"],
     run: getTrace,
@@ -101,12 +92,11 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
     parameters: {
       id,
       severity: {
-        type: "string",
-        description: "The least severity. Default: debug",
+        ...text("The least severity. Default: debug"),
         enum: SEVERITIES,
       },
-      contains: { type: "string", description: "Text that a log contains" },
-      limit: { ...limit(200), description: "Maximum logs. Default: 50" },
+      contains: text("Text that a log contains"),
+      limit: limit(200, "Maximum logs. Default: 50"),
     },
     required: ["id"],
     run: getLogs,
