@@ -9,12 +9,44 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { settlesWithin } from "../../core/runtime/timeouts.ts";
 import { standardOutput } from "../../trace/report/terminal.ts";
-import {
-  argumentsFor,
-  COMMON_EDITORS,
-  needsTerminal,
-  splitCommand,
-} from "./editor_arguments.ts";
+
+/** Programs, and their arguments for a file and a line. */
+const EDITORS: readonly (readonly [
+  programs: RegExp,
+  arguments_: (path: string, line: number) => string[],
+])[] = [
+  [
+    /^(?:antigravity|code|code-insiders|code-oss|codium|cursor|kiro|positron|trae|vscodium|windsurf)$/,
+    (path, line) => ["-g", `${path}:${line}`],
+  ],
+  [
+    /^(?:geany|subl|sublime_text|zed|zeditor)$/,
+    (path, line) => [`${path}:${line}`],
+  ],
+  [
+    /^(?:clion|goland|idea|phpstorm|pycharm|rider|rubymine|rustrover|webstorm)(?:64)?$/,
+    (path, line) => ["--line", `${line}`, path],
+  ],
+  [
+    /^(?:bbedit|emacs|emacsclient|gedit|gnome-text-editor|gvim|mvim|xed)$/,
+    (path, line) => [`+${line}`, path],
+  ],
+  [/^(?:kate|kwrite|mate)$/, (path, line) => ["-l", `${line}`, path]],
+  [/^notepad\+\+$/, (path, line) => [`-n${line}`, path]],
+];
+
+/** Editors without a window. The server prints in their terminal. */
+const IN_TERMINAL = /^(?:ed|helix|hx|joe|kak|micro|nano|ne|nvim|pico|vi|vim)$/;
+
+/** The editors to try if no variable names one, the most common first. */
+const COMMON_EDITORS: readonly string[] = [
+  "code",
+  "cursor",
+  "zed",
+  "webstorm",
+  "idea",
+  "subl",
+];
 
 /** An editor that still runs after this many milliseconds has opened the file. */
 const START_TIME = 1_500;
@@ -105,4 +137,34 @@ async function run(program: string, args: readonly string[]): Promise<unknown> {
     const reason = code ?? message.split("\n", 1).join();
     throw new EditorError(`Cannot start ${program}: ${reason}`);
   }
+}
+
+/** Whether an editor needs a terminal. */
+function needsTerminal(program: string): boolean {
+  return IN_TERMINAL.test(nameOf(program));
+}
+
+/** Returns the arguments that open a file at a line, or only the file. */
+function argumentsFor(
+  program: string,
+  path: string,
+  line: number,
+): string[] {
+  const name = nameOf(program);
+  const known = EDITORS.find(([programs]) => programs.test(name));
+  return known === undefined ? [path] : known[1](path, line);
+}
+
+/** Returns the name of a program, without its folder and `.exe`. */
+function nameOf(program: string): string {
+  const [name] = program.split(/[\\/]/).slice(-1);
+  return name!.toLowerCase().replace(/\.(?:cmd|exe)$/, "");
+}
+
+/** Splits a command such as `"/opt/my editor" --wait` into its words. */
+function splitCommand(command: string): string[] {
+  return Array.from(
+    command.matchAll(/"([^"]*)"|'([^']*)'|([^\s"']+)/g),
+    ([, double, single, plain]) => double ?? single ?? plain!,
+  );
 }
