@@ -86,7 +86,7 @@ export function createLogFormat(color: boolean): FormatLog {
 }
 
 /** Frames of a stack above the app's call, in this folder. */
-const OWN_FRAME = /\/dev\/logs\/(?:console_text|capture_console)\.ts/;
+const OWN_FRAME = /\/dev\/logs\/(?:console_text|capture_console)\.[jt]s/;
 
 function stackOfCaller(): string {
   const frames = new Error().stack?.split("\n").slice(1) ?? [];
