@@ -6,11 +6,12 @@ export interface TraceBlock {
   readonly text: string;
 }
 
-/** The start of the page's element for traces. */
+/**
+ * The start of the page's element for traces. Its content never contains `<`,
+ * so the next end tag is its own.
+ */
 const START = '<script type="application/json" id="trace-data" data-encoding="';
-
-/** The rest of the element. Its content never contains `<`. */
-const REST = /[a-z]+">[^<]*<\/script>/y;
+const END = "</script>";
 
 /**
  * Characters that the element must escape. `<` could close the element or open
@@ -45,13 +46,13 @@ const BASE64 = /^[A-Za-z\d+/=\s]*$/;
  * ```
  */
 export function insertTraceData(html: string, block: TraceBlock): string {
-  const places = placesOf(html);
-  const place = places[0];
-  if (place === undefined || places.length > 1) {
+  const parts = html.split(START);
+  const [before, present] = parts;
+  if (present === undefined || parts.length > 2) {
     throw new TypeError(
       "Cannot insert traces: the page must have exactly one " +
         '<script type="application/json" id="trace-data"> element, ' +
-        `received one with ${places.length}`,
+        `received one with ${parts.length - 1}`,
     );
   }
   if (block.encoding === "packed" && !BASE64.test(block.text)) {
@@ -60,20 +61,9 @@ export function insertTraceData(html: string, block: TraceBlock): string {
         "received other characters",
     );
   }
-  const element =
-    `<script type="application/json" id="trace-data" data-encoding="${block.encoding}">` +
-    `${block.text.replace(UNSAFE, escape)}</script>`;
-  return html.slice(0, place.start) + element + html.slice(place.end);
-}
-
-function placesOf(html: string): { start: number; end: number }[] {
-  const places: { start: number; end: number }[] = [];
-  let start = -1;
-  while ((start = html.indexOf(START, start + 1)) !== -1) {
-    REST.lastIndex = start + START.length;
-    if (REST.test(html)) places.push({ start, end: REST.lastIndex });
-  }
-  return places;
+  return `${before}${START}${block.encoding}">` +
+    block.text.replace(UNSAFE, escape) +
+    present.slice(present.indexOf(END));
 }
 
 function escape(character: string): string {
