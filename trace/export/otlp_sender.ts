@@ -4,11 +4,12 @@
  * @module
  */
 
+import { readStream } from "../../core/http/read_body.ts";
 import { reportError } from "../../core/report_error.ts";
 import { Slots } from "../../core/slots.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 
-/** Maximum bytes read from a response. */
+/** Maximum bytes of a response. Longer ones don't say what was refused. */
 const MAX_ANSWER = 16 * 1024;
 
 /** The timeout of a request, in milliseconds. */
@@ -193,7 +194,8 @@ async function send(
     };
   }
   const { status } = response;
-  const answer = await readStart(response);
+  // The status is known, and that is enough.
+  const answer = await readStream(response, MAX_ANSWER).catch(() => "");
   if (response.ok) return acceptance(answer);
   const problem = `the collector answered ${status}${
     adviceFor(status, options.url)
@@ -277,23 +279,4 @@ function reasonOf(cause: unknown): string {
   const isDeno = String(message).startsWith("error sending request for url");
   const [, ...chain] = isDeno ? message.split(": ") : [];
   return chain.length > 0 ? ` (${chain.at(-1)})` : "";
-}
-
-/** Returns the first bytes of a body as text, without waiting for the rest. */
-async function readStart(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    while (text.length < MAX_ANSWER) {
-      const { done, value } = await reader.read();
-      if (done) return text;
-      text += decoder.decode(value, { stream: true });
-    }
-    await reader.cancel();
-  } catch {
-    // The status is known, and that is enough.
-  }
-  return text;
 }
