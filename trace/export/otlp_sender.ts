@@ -7,6 +7,7 @@
 import { readStream } from "../../core/http/read_body.ts";
 import { reportError } from "../../core/report_error.ts";
 import { Slots } from "../../core/slots.ts";
+import type { Outcome } from "./export_counts.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 
 /** Maximum bytes of a response. Longer ones don't say what was refused. */
@@ -41,9 +42,6 @@ export interface SenderOptions {
   /** Maximum requests at a time. */
   readonly maxInFlight: number;
 }
-
-/** The reason why a body wasn't delivered. */
-export type DeliveryFailure = "rejected" | "timeout" | "unavailable" | "closed";
 
 /** The result of an attempt; `problem` is safe to log. */
 type SendResult =
@@ -88,9 +86,7 @@ export class Sender {
    * Sends a body until it is accepted, refused, or out of attempts. The caller
    * holds a slot, which others use while this waits for a retry.
    */
-  async deliver(
-    body: Uint8Array<ArrayBuffer>,
-  ): Promise<"exported" | DeliveryFailure> {
+  async deliver(body: Uint8Array<ArrayBuffer>): Promise<Outcome> {
     const { timers } = this.#options;
     const { signal } = this.#closed;
     for (let attempt = 1; !signal.aborted; attempt++) {
@@ -146,11 +142,8 @@ export class Sender {
     this.#troubles.add(trouble);
     const { url, onError } = this.#options;
     // Only the origin: a path or a query may contain a key.
-    const where = url.origin;
-    reportError(
-      onError,
-      new Error(`Cannot export traces to ${where}: ${problem}`),
-    );
+    const message = `Cannot export traces to ${url.origin}: ${problem}`;
+    reportError(onError, new Error(message));
   }
 
   /** Notes that a problem is over. */
