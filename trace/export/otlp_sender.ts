@@ -44,21 +44,15 @@ export interface SenderOptions {
 }
 
 /** The result of an attempt; `problem` is safe to log. */
-type SendResult =
-  | {
-    readonly type: "sent";
-    readonly problem?: string;
-    /** The spans that the collector refused for good. */
-    readonly rejectedSpans?: number;
-  }
-  | {
-    readonly type: "retry";
-    readonly problem: string;
-    readonly reason: "timeout" | "unavailable";
-    /** The delay that the collector asks for, in milliseconds. */
-    readonly after?: number;
-  }
-  | { readonly type: "failed"; readonly problem: string };
+interface SendResult {
+  /** The outcome, if this is the last attempt. */
+  readonly outcome: Outcome;
+  readonly problem?: string;
+  /** The spans that the collector refused for good. */
+  readonly rejectedSpans?: number;
+  /** The delay that the collector asks for, in milliseconds. */
+  readonly after?: number | undefined;
+}
 
 /** Delivers a bounded number of bodies at a time, and reports problems once. */
 export class Sender {
@@ -87,27 +81,19 @@ export class Sender {
    * holds a slot, which others use while this waits for a retry.
    */
   async deliver(body: Uint8Array<ArrayBuffer>): Promise<Outcome> {
-    const { timers } = this.#options;
     const { signal } = this.#closed;
     for (let attempt = 1; !signal.aborted; attempt++) {
       const result = await this.#attempt(body);
-      if (result.type === "sent") {
-        this.rejectedSpans += result.rejectedSpans ?? 0;
-        // Deliveries that wait for a retry are still in trouble.
-        if (result.problem !== undefined) {
-          this.report("collector", result.problem);
-        } else if (this.#wakers.size === 0) this.recovered("collector");
-        return "exported";
-      }
-      if (signal.aborted) break;
-      this.report("collector", result.problem);
-      if (result.type === "failed") return "rejected";
-      if (attempt === MAX_ATTEMPTS) return result.reason;
+      const { outcome, problem, rejectedSpans = 0 } = result;
+      if (signal.aborted && outcome !== "exported") break;
+      this.rejectedSpans += rejectedSpans;
+      if (problem !== undefined) this.report("collector", problem);
+      // Deliveries that wait for a retry are still in trouble.
+      else if (this.#wakers.size === 0) this.recovered("collector");
+      const isFinal = outcome === "exported" || outcome === "rejected";
+      if (isFinal || attempt === MAX_ATTEMPTS) return outcome;
       this.slots.release();
-      await this.#wait(
-        result.after ?? backoff(attempt, timers.random()),
-        result.after === undefined,
-      );
+      await this.#wait(attempt, result.after);
       await this.slots.acquire();
     }
     return "closed";
@@ -123,12 +109,14 @@ export class Sender {
     return result;
   }
 
-  async #wait(delay: number, isOurChoice: boolean): Promise<void> {
+  /** Waits as long as the collector asks for, or else for our own delay. */
+  async #wait(attempt: number, after: number | undefined): Promise<void> {
     const { timers } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
+    const delay = after ?? backoff(attempt, timers.random());
     const cancel = timers.after(delay, resolve);
     const wake = (isClosing: boolean) => {
-      if (isClosing || isOurChoice) resolve();
+      if (isClosing || after === undefined) resolve();
     };
     this.#wakers.add(wake);
     await promise;
@@ -181,9 +169,8 @@ async function send(
     });
   } catch (error) {
     return {
-      type: "retry",
+      outcome: signal.aborted ? "timeout" : "unavailable",
       problem: problemOf(error, signal, options),
-      reason: signal.aborted ? "timeout" : "unavailable",
     };
   }
   const { status } = response;
@@ -193,16 +180,12 @@ async function send(
   const problem = `the collector answered ${status}${
     adviceFor(status, options.url)
   }`;
-  if (!isRetryable(status)) return { type: "failed", problem };
-  const after = retryAfter(
-    response.headers.get("retry-after"),
-    options.timers.now(),
-  );
+  if (!isRetryable(status)) return { outcome: "rejected", problem };
+  const asked = response.headers.get("retry-after");
   return {
-    type: "retry",
+    outcome: "unavailable",
     problem,
-    reason: "unavailable",
-    ...(after !== undefined && { after }),
+    after: retryAfter(asked, options.timers.now()),
   };
 }
 
@@ -238,9 +221,9 @@ function acceptance(answer: string): SendResult {
     // The body may be empty.
   }
   const count = Number(rejected);
-  if (!(count > 0)) return { type: "sent" };
+  if (!(count > 0)) return { outcome: "exported" };
   return {
-    type: "sent",
+    outcome: "exported",
     problem: `the collector refused ${count} spans`,
     rejectedSpans: count,
   };
