@@ -41,15 +41,15 @@ export interface EncodedBatch {
  */
 export async function* encodeBatches(
   traces: readonly SerializedTrace[],
-  options: BatchFormat,
+  { resource, gzip: isCompressed }: BatchFormat,
 ): AsyncGenerator<EncodedBatch> {
   let parts: string[] = [];
   let length = 0;
   let spans = 0;
   for (const trace of traces) {
-    const part = encodeTrace(trace, options);
+    const part = JSON.stringify(toResourceSpans(resource, traceSpans(trace)));
     if (length + part.length > MAX_TEXT && parts.length > 0) {
-      yield await encodeParts(parts, options);
+      yield await encodeParts(parts, isCompressed);
       parts = [];
       length = 0;
     }
@@ -61,21 +61,14 @@ export async function* encodeBatches(
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
-  yield await encodeParts(parts, options);
-}
-
-function encodeTrace(
-  trace: SerializedTrace,
-  { resource }: BatchFormat,
-): string {
-  return JSON.stringify(toResourceSpans(resource, traceSpans(trace)));
+  yield await encodeParts(parts, isCompressed);
 }
 
 async function encodeParts(
   parts: readonly string[],
-  { gzip: compress }: BatchFormat,
+  isCompressed: boolean,
 ): Promise<EncodedBatch> {
   const json = `{"resourceSpans":[${parts.join(",")}]}`;
   const body = new TextEncoder().encode(json);
-  return { count: parts.length, body: compress ? await gzip(body) : body };
+  return { count: parts.length, body: isCompressed ? await gzip(body) : body };
 }
