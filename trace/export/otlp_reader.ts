@@ -1,10 +1,8 @@
 import type {
   AttributeValue,
-  Layer,
   SerializedTrace,
   SpanData,
   SpanEvent,
-  TraceMetadata,
 } from "../types.ts";
 import { Field } from "./field.ts";
 import { isLayer } from "../layers.ts";
@@ -94,14 +92,23 @@ function readSpan(
 ): LooseSpan {
   const startTime = readTime(field.get("startTimeUnixNano"));
   const end = field.get("endTimeUnixNano");
-  const endTime = end.isAbsent ? startTime : readTime(end);
+  const endTime = Math.max(startTime, end.isAbsent ? 0 : readTime(end));
   const events = field.get("events").items([])
     .map((event) => readEvent(event, startTime));
-  const own = takeOwn(readKeyValues(field.get("attributes")));
-  const { attributes, metadata } = own;
-  const isOurs = own.layer !== undefined;
+  const all = readKeyValues(field.get("attributes"));
+  const {
+    [OWN.layer]: layer,
+    [OWN.status]: status,
+    [OWN.trace]: trace,
+    ...others
+  } = all;
+  // Another library may use the name of the layer for something else.
+  const isOurs = isLayer(layer);
+  const attributes = isOurs ? others : all;
   if (!isOurs && service !== undefined) attributes["service.name"] ??= service;
   const failed = readFailed(field.get("status"), events, attributes, isOurs);
+  const isTimeout = isOurs && status === "timeout";
+  const metadata = isOurs ? parseMetadata(trace) : undefined;
   const parentId = field.get("parentSpanId");
   const droppedAttributes = readCount(field.get("droppedAttributesCount"));
   const droppedEvents = readCount(field.get("droppedEventsCount"));
@@ -110,48 +117,17 @@ function readSpan(
     traceId: readId(field.get("traceId"), 32),
     parentId: /^0*$/.test(parentId.text("")) ? null : readId(parentId, 16),
     name: field.get("name").text(""),
-    layer: own.layer ?? layerOf(isServer(field.get("kind")), attributes),
-    status: failed ? own.timedOut ? "timeout" : "error" : "ok",
+    layer: isOurs ? layer : layerOf(isServer(field.get("kind")), attributes),
+    status: !failed ? "ok" : isTimeout ? "timeout" : "error",
     startTime,
-    endTime: Math.max(startTime, endTime),
-    duration: Math.max(startTime, endTime) - startTime,
+    endTime,
+    duration: endTime - startTime,
     attributes,
     events,
     ...(droppedAttributes !== undefined && { droppedAttributes }),
     ...(droppedEvents !== undefined && { droppedEvents }),
   };
-  return {
-    span,
-    isOurs,
-    ...(metadata && { metadata }),
-    ...(service !== undefined && { service }),
-  };
-}
-
-/** Separates the attributes that `toOTLP` has added from the others. */
-interface OwnAttributes {
-  readonly layer?: Layer;
-  readonly timedOut?: boolean;
-  readonly metadata?: TraceMetadata;
-  readonly attributes: Record<string, AttributeValue>;
-}
-
-function takeOwn(all: Record<string, AttributeValue>): OwnAttributes {
-  const {
-    [OWN.layer]: layer,
-    [OWN.status]: status,
-    [OWN.trace]: trace,
-    ...attributes
-  } = all;
-  // Another library may use this name for something else.
-  if (!isLayer(layer)) return { attributes: all };
-  const metadata = parseMetadata(trace);
-  return {
-    layer,
-    timedOut: status === "timeout",
-    ...(metadata && { metadata }),
-    attributes,
-  };
+  return { span, isOurs, metadata, service };
 }
 
 function readEvent(field: Field, spanStart: number): SpanEvent {

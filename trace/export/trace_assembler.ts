@@ -22,9 +22,9 @@ export interface LooseSpan {
   /** Whether the kit wrote it. */
   readonly isOurs: boolean;
   /** The trace's metadata, if the span is marked as the root. */
-  readonly metadata?: TraceMetadata;
+  readonly metadata: TraceMetadata | undefined;
   /** The name of its service, if the file says it. */
-  readonly service?: AttributeValue;
+  readonly service: AttributeValue | undefined;
 }
 
 /**
