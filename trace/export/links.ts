@@ -15,7 +15,9 @@ export function parseLink(value: unknown): SpanReference | undefined {
 }
 
 /** Returns the spans that a span links to. */
-export function linksOf({ attributes }: SpanData): SpanReference[] {
+export function linksOf(
+  { attributes }: Pick<SpanData, "attributes">,
+): SpanReference[] {
   return [parseLink(attributes[LINK]), parseLink(attributes[UPGRADE_LINK])]
     .filter((link) => link !== undefined);
 }

@@ -33,17 +33,14 @@ export interface LooseSpan {
  * become one.
  */
 export function assembleTraces(loose: readonly LooseSpan[]): SerializedTrace[] {
-  const traceOf = unite(loose.map(({ span }) => ({ ...span, children: [] })));
+  const traceOf = unite(loose.map(({ span }) => span));
   const traces = Map.groupBy(loose, ({ span }) => traceOf(span.traceId));
   return Array.from(traces.values(), (items) => {
     const marked = items.filter(({ metadata }) => metadata !== undefined);
-    const [first] = marked;
-    const known = marked.every(({ span }) => span.id === first!.span.id)
-      ? first
-      : undefined;
+    const rootIds = new Set(marked.map(({ span }) => span.id));
     const trace = joinSpans(
       items.map(({ span }) => ({ ...span, children: [] })),
-      { rootSpanId: known?.span.id },
+      { rootSpanId: rootIds.size === 1 ? [...rootIds][0] : undefined },
     );
     const metadata = marked.find(({ span }) => span.id === trace.rootSpanId)
       ?.metadata;
@@ -52,7 +49,9 @@ export function assembleTraces(loose: readonly LooseSpan[]): SerializedTrace[] {
 }
 
 /** Returns a function that maps the ids of linked traces to one of them. */
-function unite(spans: readonly SpanData[]): (traceId: string) => string {
+function unite(
+  spans: readonly LooseSpan["span"][],
+): (traceId: string) => string {
   const above = new Map<string, string>();
   const find = (id: string): string => {
     let top = id;
@@ -65,26 +64,22 @@ function unite(spans: readonly SpanData[]): (traceId: string) => string {
     }
     return top;
   };
-  const tops = topsOf(spans);
+  const byId = new Map(
+    spans.map((span) => [`${span.traceId}-${span.id}`, span]),
+  );
   const claimed = new Set<string>();
   for (const from of spans) {
     for (const { traceId, spanId } of linksOf(from)) {
-      const isFree = tops.has(`${traceId}-${spanId}`) && !claimed.has(traceId);
-      if (!isFree || find(traceId) === find(from.traceId)) continue;
+      const target = byId.get(`${traceId}-${spanId}`);
+      const isTop = target !== undefined &&
+        !byId.has(`${traceId}-${target.parentId}`);
+      if (!isTop || claimed.has(traceId)) continue;
+      if (find(traceId) === find(from.traceId)) continue;
       claimed.add(traceId);
       above.set(find(traceId), find(from.traceId));
     }
   }
   return find;
-}
-
-/** Returns the ids of the spans without a known parent. */
-function topsOf(spans: readonly SpanData[]): Set<string> {
-  const known = new Set(spans.map(({ traceId, id }) => `${traceId}-${id}`));
-  const tops = spans.filter(({ traceId, parentId }) =>
-    !known.has(`${traceId}-${parentId}`)
-  );
-  return new Set(tops.map(({ traceId, id }) => `${traceId}-${id}`));
 }
 
 /** Returns the key of a record: several records may have one trace id. */
@@ -97,7 +92,7 @@ export function traceOfSpans(
   id: string,
   spans: readonly SpanData[],
 ): TraceData {
-  const root = findRoot(spans)!;
+  const root = findRoot(spans);
   const { id: rootSpanId, startTime, endTime, duration } = root;
   return {
     id,
@@ -113,16 +108,14 @@ export function traceOfSpans(
 /**
  * Returns the span that most likely is the root: the earliest span without a
  * parent, or else the earliest one with an unknown parent.
+ *
+ * @param spans At least one.
  */
-export function findRoot(spans: readonly SpanData[]): SpanData | undefined {
+export function findRoot(spans: readonly SpanData[]): SpanData {
   const ids = new Set(spans.map((span) => span.id));
   const rank = ({ parentId }: SpanData): number =>
     parentId === null ? 0 : ids.has(parentId) ? 2 : 1;
-  let root: SpanData | undefined;
-  for (const span of spans) {
-    if (root === undefined) root = span;
-    const order = rank(span) - rank(root) || span.startTime - root.startTime;
-    if (order < 0) root = span;
-  }
-  return root;
+  const compare = (a: SpanData, b: SpanData) =>
+    rank(a) - rank(b) || a.startTime - b.startTime;
+  return spans.reduce((root, span) => compare(span, root) < 0 ? span : root);
 }
