@@ -8,6 +8,9 @@
 
 import type { SpanData, SpanEvent } from "../types.ts";
 
+/** The part of a span with its attributes. */
+export type Attributed = Pick<SpanData, "attributes">;
+
 /** The attributes with the statement of a database span. */
 export const STATEMENT_ATTRIBUTES: readonly string[] = [
   "db.query.text",
@@ -31,7 +34,7 @@ const DETAIL_ATTRIBUTES = [
 
 /** The first of these attributes that a span has, as text. */
 export function attributeText(
-  { attributes }: Pick<SpanData, "attributes">,
+  { attributes }: Attributed,
   ...names: readonly string[]
 ): string | undefined {
   for (const name of names) {
@@ -41,9 +44,7 @@ export function attributeText(
 }
 
 /** The method of a request. */
-export function methodOf(
-  span: Pick<SpanData, "attributes">,
-): string | undefined {
+export function methodOf(span: Attributed): string | undefined {
   return attributeText(
     span,
     "http.request.method_original",

@@ -1,5 +1,5 @@
 import { parseTraceparent } from "../trace_context.ts";
-import type { SpanData } from "../types.ts";
+import type { Attributed } from "./attributes.ts";
 import { LINK, UPGRADE_LINK } from "./semantics.ts";
 
 /** The ids of a `traceparent`. */
@@ -15,9 +15,7 @@ export function parseLink(value: unknown): SpanReference | undefined {
 }
 
 /** Returns the spans that a span links to. */
-export function linksOf(
-  { attributes }: Pick<SpanData, "attributes">,
-): SpanReference[] {
+export function linksOf({ attributes }: Attributed): SpanReference[] {
   return [parseLink(attributes[LINK]), parseLink(attributes[UPGRADE_LINK])]
     .filter((link) => link !== undefined);
 }

@@ -11,7 +11,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
-import { attributeText, methodOf } from "./attributes.ts";
+import { type Attributed, attributeText, methodOf } from "./attributes.ts";
 
 type Values = Readonly<Record<string, AttributeValue>>;
 
@@ -70,12 +70,12 @@ export const CLOCK_ERROR = "app.clock.error";
 export const CLOCK_SHIFT = "app.clock.shift";
 
 /** Whether a span ran in a browser. */
-export function isClientSpan(span: Pick<SpanData, "attributes">): boolean {
+export function isClientSpan(span: Attributed): boolean {
   return span.attributes[ORIGIN_ATTRIBUTE] === "client";
 }
 
 /** Whether a span hasn't ended. */
-export function isOpenSpan(span: Pick<SpanData, "attributes">): boolean {
+export function isOpenSpan(span: Attributed): boolean {
   return span.attributes[OPEN] === true;
 }
 
@@ -84,10 +84,7 @@ export function isOpenSpan(span: Pick<SpanData, "attributes">): boolean {
  * is a child too, but the server doesn't wait for it. Nothing waits for
  * long-lived work.
  */
-export function waitsFor(
-  parent: Pick<SpanData, "attributes">,
-  child: Pick<SpanData, "attributes">,
-): boolean {
+export function waitsFor(parent: Attributed, child: Attributed): boolean {
   return child.attributes[DETACHED] !== true &&
     (isClientSpan(parent) || !isClientSpan(child));
 }
@@ -102,9 +99,7 @@ export function layerOf(isServer: boolean, attributes: Values): Layer {
 }
 
 /** Returns the metadata of a trace from its root span's attributes. */
-export function metadataOf(
-  span: Pick<SpanData, "attributes">,
-): TraceMetadata {
+export function metadataOf(span: Attributed): TraceMetadata {
   return readMetadata({
     origin: "server",
     method: methodOf(span),
