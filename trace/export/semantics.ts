@@ -112,18 +112,22 @@ export function metadataOf(span: Attributed): TraceMetadata {
   })!;
 }
 
-/** The fields of metadata, and the types of those that may be absent. */
-const FIELDS = {
-  origin: "",
-  method: "string",
-  pathname: "string",
-  statusCode: "number",
-  routePattern: "string",
-  droppedSpans: "number",
-  run: "number",
-} as const;
+const isText = (value: unknown) => typeof value === "string";
 
-const FIELD_TYPES = Object.entries(FIELDS);
+/** The fields of metadata, and whether they may have a value. */
+const FIELDS: Readonly<
+  Record<keyof TraceMetadata, (value: unknown) => boolean>
+> = {
+  origin: (value) => value === "server" || value === "client",
+  method: isText,
+  pathname: isText,
+  statusCode: Number.isInteger,
+  routePattern: isText,
+  droppedSpans: Number.isInteger,
+  run: Number.isInteger,
+};
+
+const RULES = Object.entries(FIELDS);
 
 /** Returns metadata as JSON, with its fields always in the same order. */
 export function metadataText(metadata: TraceMetadata): string {
@@ -141,28 +145,21 @@ export function parseMetadata(json: unknown): TraceMetadata | undefined {
 
 /** Reads metadata from parsed JSON. `undefined` if it isn't metadata. */
 export function readMetadata(value: unknown): TraceMetadata | undefined {
-  const values = Object(value) as Values;
-  const origin = own(values, "origin");
-  if (origin !== "server" && origin !== "client") return undefined;
-  const metadata: TraceMetadata & Record<string, AttributeValue> = { origin };
-  for (const [key, type] of FIELD_TYPES) {
-    const field = own(values, key);
-    if (typeof field !== type || field === undefined) continue;
-    if (type === "string" || Number.isInteger(field)) metadata[key] = field;
+  const values = Object(value);
+  if (!FIELDS.origin(values.origin)) return undefined;
+  const metadata: TraceMetadata & Record<string, AttributeValue> = {
+    origin: values.origin,
+  };
+  for (const [key, isValid] of RULES) {
+    if (isValid(values[key])) metadata[key] = values[key];
   }
   return metadata;
 }
 
-function own(values: Values, key: string): AttributeValue | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined;
-}
-
 /** Returns the path of a URL or request target. */
 function pathOf(target: string | undefined): string | undefined {
-  if (target === undefined) return undefined;
-  try {
-    return new URL(target, "http://localhost").pathname;
-  } catch {
-    return undefined;
-  }
+  const base = "http://localhost";
+  return target !== undefined && URL.canParse(target, base)
+    ? new URL(target, base).pathname
+    : undefined;
 }
