@@ -6,7 +6,7 @@
 
 import { settleLine } from "./code_line.ts";
 import type { AttributeValue } from "../types.ts";
-import { type Field, setOwn } from "./field.ts";
+import type { Field } from "./field.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
 
 /** Maximum depth of nested lists, which are read recursively. */
@@ -39,15 +39,11 @@ function toAnyValue(value: AttributeValue): OTLPKeyValue["value"] {
  * wins.
  */
 export function readKeyValues(list: Field): Record<string, AttributeValue> {
-  const attributes: Record<string, AttributeValue> = {};
-  for (const pair of list.items([])) {
-    setOwn(
-      attributes,
-      pair.get("key").text(),
-      readValue(pair.get("value")),
-    );
-  }
-  return attributes;
+  const pairs = list.items([]);
+  // Unlike an assignment, this treats `__proto__` like any other key.
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.get("key").text(), readValue(pair.get("value"))]),
+  );
 }
 
 /** Returns a value. A list becomes JSON text. */

@@ -14,7 +14,6 @@ import type {
   SpanEvent,
 } from "../types.ts";
 import { LAYERS, STATUSES } from "../layers.ts";
-import { setOwn } from "./field.ts";
 import {
   type Cell,
   fromCell,
@@ -253,16 +252,23 @@ function unpackAttributes(
   if (keys.length !== cells.length - 1) missing();
   const attributes: Record<string, AttributeValue> = {};
   for (let i = 0; i < keys.length; i++) {
-    const value = cells[i + 1];
-    setOwn(
-      attributes,
-      keys[i]!,
-      typeof value === "boolean"
-        ? value
-        : typeof value === "string"
-        ? Number(value)
-        : toText(strings[value as number]),
-    );
+    const key = keys[i]!;
+    const value = unpackValue(cells[i + 1], strings);
+    if (key !== "__proto__") attributes[key] = value;
+    // Assigning it would change the prototype. Defining all would take longer.
+    else Object.defineProperty(attributes, key, { ...OWN_PROPERTY, value });
   }
   return attributes;
+}
+
+const OWN_PROPERTY = { enumerable: true, configurable: true, writable: true };
+
+function unpackValue(
+  cell: unknown,
+  strings: UnpackedTables["strings"],
+): AttributeValue {
+  if (typeof cell === "boolean") return cell;
+  return typeof cell === "string"
+    ? Number(cell)
+    : toText(strings[cell as number]);
 }
