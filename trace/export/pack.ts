@@ -9,12 +9,11 @@ import { encodeBase64 } from "../../core/bytes/base64.ts";
 import type { SerializedTrace } from "../types.ts";
 import { gzip } from "./gzip.ts";
 import { MARK, packTime } from "./packed_format.ts";
-import { packSpans, StringTable } from "./packed_spans.ts";
-import { indexTrace } from "./trace_index.ts";
+import { numberOf, packSpans, type Tables } from "./packed_spans.ts";
+import { factsOf } from "./trace_facts.ts";
+import { totalsOf } from "./trace_index.ts";
 
-export type { TraceIndexEntry } from "./trace_index.ts";
 export {
-  type OpenedTraces,
   openTraces,
   type PackedTraces,
   type Pieces,
@@ -69,39 +68,26 @@ export async function packTraces(
 function writePayload(
   traces: readonly SerializedTrace[],
 ): Uint8Array<ArrayBuffer> {
-  const tables = { strings: new StringTable(), shapes: new StringTable() };
+  const tables: Tables = { strings: new Map(), shapes: new Map() };
   let last = 0;
   const index = traces.map((trace) => {
     checkTimes(trace);
-    const {
-      name,
-      spanCount,
-      errorCount,
-      layers,
-      action,
-      linkedIds,
-      requests,
-      repeats,
-      running,
-    } = indexTrace(trace);
-    const facts = { action, linkedIds, requests, repeats, running };
+    const { name, spanCount, errorCount, layers } = totalsOf(trace);
     const time = packTime(trace, last);
     last = trace.startTime;
-    const nameNumber = tables.strings.add(name);
-    const { metadata } = trace;
     return [
       ...time,
-      nameNumber,
+      numberOf(name, tables.strings),
       spanCount,
       errorCount,
       layers,
-      metadata,
-      facts,
+      trace.metadata,
+      factsOf(trace),
     ];
   });
   const packed = traces.map((trace) => packSpans(trace, tables));
   const lines = [
-    tables.strings.texts,
+    [...tables.strings.keys()],
     traces.flatMap(({ id, rootSpanId }) => [id, rootSpanId]),
     index,
     ...packed.map(({ ids }) => ids),
@@ -109,7 +95,7 @@ function writePayload(
     ...packed.map(({ spans }) => spans),
   ].map((line) => JSON.stringify(line));
   // Shapes are JSON already.
-  const text = [MARK, `[${tables.shapes.texts}]`, ...lines].join("\n");
+  const text = [MARK, `[${[...tables.shapes.keys()]}]`, ...lines].join("\n");
   return new TextEncoder().encode(text);
 }
 

@@ -26,24 +26,14 @@ import {
   unpackTime,
 } from "./packed_format.ts";
 
-/** Numbers distinct texts in order of their first use. */
-export class StringTable {
-  readonly #numbers = new Map<string, number>();
+/** Distinct texts with their numbers, in order of their first use. */
+export type StringTable = Map<string, number>;
 
-  /** Returns the number of a text. */
-  add(text: string): number {
-    let number = this.#numbers.get(text);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      this.#numbers.set(text, number);
-    }
-    return number;
-  }
-
-  /** The texts by number. */
-  get texts(): string[] {
-    return [...this.#numbers.keys()];
-  }
+/** Returns the number of a text, which is added if it isn't in the table. */
+export function numberOf(text: string, table: StringTable): number {
+  let number = table.get(text);
+  if (number === undefined) table.set(text, number = table.size);
+  return number;
 }
 
 /** The string tables of all traces, while they are written. */
@@ -118,7 +108,7 @@ export function packSpans(trace: SerializedTrace, tables: Tables): TraceLines {
       return cells;
     }),
     spans: spans.map((span, i): SpanRow => [
-      tables.strings.add(span.name),
+      numberOf(span.name, tables.strings),
       packKind(span),
       parents[i]!,
       packAttributes(span.attributes, tables),
@@ -232,7 +222,7 @@ function packAttributes(
   { strings, shapes }: Tables,
 ): unknown[] {
   const values = Object.entries(settleLine(attributes)).map(([key, value]) => {
-    if (typeof value === "string") return strings.add(value);
+    if (typeof value === "string") return numberOf(value, strings);
     if (typeof value === "number") return numberText(value);
     if (typeof value === "boolean") return value;
     throw new TypeError(
@@ -240,7 +230,8 @@ function packAttributes(
         `received ${show(value)} as ${JSON.stringify(key)}`,
     );
   });
-  return [shapes.add(JSON.stringify(Object.keys(attributes))), ...values];
+  const shape = JSON.stringify(Object.keys(attributes));
+  return [numberOf(shape, shapes), ...values];
 }
 
 function unpackAttributes(

@@ -9,36 +9,31 @@ import { DETACHED } from "./semantics.ts";
 import { selfTimes } from "./self_time.ts";
 import { factsOf, type TraceFacts } from "./trace_facts.ts";
 
-/** The row of a trace in a list, without its spans. */
-export interface TraceIndexEntry extends TraceFacts {
-  /** The trace id. */
-  readonly id: string;
-  /** The span around the whole operation. */
-  readonly rootSpanId: string;
+/** The metadata of a trace's request. */
+type RequestMetadata = Omit<TraceMetadata, "origin" | "droppedSpans" | "run">;
+
+/** The totals of a trace's spans. */
+interface Totals {
   /** The name of the root span. */
   readonly name: string;
-  /** The start, in epoch milliseconds. */
-  readonly startTime: number;
-  /** The duration, in milliseconds. */
-  readonly duration: number;
   /** The number of its spans. */
   readonly spanCount: number;
   /** The number of its spans with another status than `ok`. */
   readonly errorCount: number;
-  /** The HTTP status of the response. */
-  readonly statusCode?: number;
-  /** The HTTP method of the request. */
-  readonly method?: string;
-  /** The path of the request. */
-  readonly pathname?: string;
-  /** The pattern of the matched route. */
-  readonly routePattern?: string;
   /**
    * The self time of each layer with a span, in milliseconds to the
    * microsecond, the longest first.
    */
   readonly layers: readonly (readonly [Layer, number])[];
 }
+
+/** The row of a trace in a list, without its spans. */
+export interface TraceIndexEntry
+  extends
+    Pick<SerializedTrace, "id" | "rootSpanId" | "startTime" | "duration">,
+    Totals,
+    RequestMetadata,
+    TraceFacts {}
 
 /**
  * Sums up a trace for a list.
@@ -74,26 +69,33 @@ export interface TraceIndexEntry extends TraceFacts {
  * ```
  */
 export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
-  const { spans, metadata } = trace;
-  const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];
+  const { id, rootSpanId, startTime, duration, metadata } = trace;
   return {
-    id: trace.id,
-    rootSpanId: trace.rootSpanId,
+    id,
+    rootSpanId,
+    startTime,
+    duration,
+    ...totalsOf(trace),
+    ...requestOf(metadata),
+    ...factsOf(trace),
+  };
+}
+
+/** Returns the totals of a trace's spans. */
+export function totalsOf({ rootSpanId, spans }: SerializedTrace): Totals {
+  const root = spans.find(({ id }) => id === rootSpanId) ?? spans[0];
+  return {
     name: root?.name ?? "",
-    startTime: trace.startTime,
-    duration: trace.duration,
     spanCount: spans.length,
     errorCount: spans.filter(({ status }) => status !== "ok").length,
-    ...requestOf(metadata),
     layers: layerTimes(spans),
-    ...factsOf(trace),
   };
 }
 
 /** Returns the metadata that an index entry has. */
 export function requestOf(
   { origin: _, droppedSpans: _1, run: _2, ...request }: TraceMetadata,
-): Omit<TraceMetadata, "origin" | "droppedSpans" | "run"> {
+): RequestMetadata {
   return request;
 }
 
