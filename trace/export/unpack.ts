@@ -90,16 +90,15 @@ export async function openTraces(pieces: Pieces): Promise<OpenedTraces> {
   const lines = new Lines();
   lines.bytes = await readOn((chunk) => lines.find(chunk) >= HEAD_LINES);
   if (lines.text(0) !== MARK) throw damaged("another format or version");
-  const { index, decode } = trusting(() => readHead(lines));
+  const packed = trusting(() => readHead(lines));
   return {
-    index,
+    ...packed,
     async complete() {
       lines.bytes = await readOn((chunk) => lines.find(chunk) < 0);
-      if (lines.count !== HEAD_LINES + 3 * index.length) {
+      if (lines.count !== HEAD_LINES + 3 * packed.index.length) {
         throw damaged("lines missing");
       }
     },
-    trace: decode,
   };
 }
 
@@ -148,10 +147,7 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readHead(lines: Lines): {
-  index: TraceIndexEntry[];
-  decode: (i: number) => SerializedTrace;
-} {
+function readHead(lines: Lines): PackedTraces {
   const [shapes, strings, heads, rows] = [1, 2, 3, 4].map((place) =>
     lines.json(place)
   );
@@ -176,7 +172,7 @@ function readHead(lines: Lines): {
     };
   });
 
-  function decode(i: number): SerializedTrace {
+  function trace(i: number): SerializedTrace {
     const entry = index[i];
     if (entry === undefined) {
       throw new RangeError(
@@ -185,20 +181,20 @@ function readHead(lines: Lines): {
       );
     }
     const { id, rootSpanId, startTime, duration } = entry;
-    const trace = { id, rootSpanId, startTime, endTime: ends[i]!, duration };
+    const head = { id, rootSpanId, startTime, endTime: ends[i]!, duration };
     return trusting(() => {
       const [ids, times, spans] = [0, 1, 2].map((column) =>
         lines.json(HEAD_LINES + column * index.length + i)
       );
       return {
-        ...trace,
-        spans: unpackSpans(trace, { ids, times, spans }, { strings, shapes }),
+        ...head,
+        spans: unpackSpans(head, { ids, times, spans }, { strings, shapes }),
         metadata: readMetadata(rows[i][7])!,
       };
     });
   }
 
-  return { index, decode };
+  return { index, trace };
 }
 
 /** The same value if it is a list of layers and numbers. */
