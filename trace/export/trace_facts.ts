@@ -6,15 +6,8 @@
 
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { attributeText, methodOf, statementOf } from "./attributes.ts";
-import { parseLink } from "./links.ts";
-import {
-  ACTION,
-  isClientSpan,
-  LINK,
-  metadataOf,
-  OPEN,
-  UPGRADE_LINK,
-} from "./semantics.ts";
+import { linksOf } from "./links.ts";
+import { ACTION, isClientSpan, isOpenSpan, metadataOf } from "./semantics.ts";
 import { statementShape } from "./statement_shape.ts";
 
 /** A request of a trace. */
@@ -59,13 +52,11 @@ export function factsOf(trace: SerializedTrace): TraceFacts {
     : undefined;
   const linkedIds = new Set<string>();
   let running = 0;
-  for (const { traceId, attributes } of spans) {
-    linkedIds.add(traceId);
+  for (const span of spans) {
+    linkedIds.add(span.traceId);
     // The linked trace may come later, in another file.
-    const link = parseLink(attributes[LINK]) ??
-      parseLink(attributes[UPGRADE_LINK]);
-    if (link !== undefined) linkedIds.add(link.traceId);
-    if (attributes[OPEN] === true) running++;
+    for (const { traceId } of linksOf(span)) linkedIds.add(traceId);
+    if (isOpenSpan(span)) running++;
   }
   linkedIds.delete(trace.id);
   const requests = requestsIn(spans);
@@ -90,10 +81,8 @@ function requestsIn(spans: readonly SpanData[]): SpanData[] {
     span.layer === "request" && methodOf(span) !== undefined && !isSent(span)
   );
   if (requests.length < 2) return requests;
-  const answered = new Set<string | null>();
-  for (const span of requests) {
-    if (!isClientSpan(span)) answered.add(span.parentId);
-  }
+  const received = requests.filter((span) => !isClientSpan(span));
+  const answered = new Set(received.map(({ parentId }) => parentId));
   return requests.filter((span) =>
     !isClientSpan(span) || !answered.has(span.id)
   );
@@ -134,14 +123,14 @@ function failedRequests(
   requests: readonly SpanData[],
   spans: readonly SpanData[],
 ): ReadonlySet<string> {
-  const wanted = new Set(requests.map(({ id }) => id));
-  const failures = spans.filter(isFailed);
-  const parents = new Map(
-    failures.length === 0
-      ? []
-      : spans.map(({ id, parentId }) => [id, parentId]),
-  );
   const failed = new Set<string>();
+  // Running spans didn't fail.
+  const failures = spans.filter((span) =>
+    span.status !== "ok" && !isOpenSpan(span)
+  );
+  if (failures.length === 0) return failed;
+  const wanted = new Set(requests.map(({ id }) => id));
+  const parents = new Map(spans.map(({ id, parentId }) => [id, parentId]));
   // Also ends at a cycle of parents.
   const visited = new Set<string>();
   for (const { id } of failures) {
@@ -153,11 +142,6 @@ function failedRequests(
     if (at && wanted.has(at)) failed.add(at);
   }
   return failed;
-}
-
-/** Whether a span failed. Running ones didn't. */
-function isFailed({ status, attributes }: SpanData): boolean {
-  return status !== "ok" && attributes[OPEN] !== true;
 }
 
 /** Reads facts from parsed JSON. Invalid ones are left out. */
@@ -197,15 +181,11 @@ function isRequest(value: unknown): value is RequestSummary {
 function mostRepeats(spans: readonly SpanData[]): number {
   const queries = spans.filter(({ layer }) => layer === "database");
   if (queries.length < MIN_REPEATS) return 0;
-  const counts = new Map<string, number>();
+  const statements = queries.map(statementOf)
+    .filter((statement) => statement !== undefined);
   let most = 0;
-  for (const span of queries) {
-    const statement = statementOf(span);
-    if (statement === undefined) continue;
-    const shape = statementShape(statement);
-    const count = (counts.get(shape) ?? 0) + 1;
-    counts.set(shape, count);
-    most = Math.max(most, count);
+  for (const { length } of Map.groupBy(statements, statementShape).values()) {
+    most = Math.max(most, length);
   }
   return most;
 }
