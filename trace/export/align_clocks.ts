@@ -20,20 +20,24 @@ import {
   spanKind,
 } from "./semantics.ts";
 
-/** A span of the tree whose clocks are aligned. */
-export interface AlignedNode {
+/** A span of the tree that `join.ts` builds. */
+export interface Node {
   /** The record, on the clock of its process. */
   readonly span: SpanData;
   /** The process that recorded it. */
   readonly process: string;
   /** The span above. */
-  readonly parent: AlignedNode | null;
+  parent: Node | null;
   /** The spans below. */
-  readonly children: readonly AlignedNode[];
+  readonly children: Node[];
   /** Whether the parent is known to have called it, by a link. */
-  readonly isLinked: boolean;
+  isLinked: boolean;
   /** Whether the parent is only a place for a span without a known parent. */
-  readonly isOrphan: boolean;
+  isOrphan: boolean;
+  /** Whether its parent was part of a cycle. */
+  isCut: boolean;
+  /** The walk that visited the node, while cycles are searched. */
+  walk: number;
   /** The milliseconds to add to its times. */
   shift: number;
 }
@@ -53,10 +57,10 @@ interface Leave {
 }
 
 /** Sets the shift of every span below a root. */
-export function alignClocks(root: AlignedNode): void {
+export function alignClocks(root: Node): void {
   const error = Number(root.span.attributes[CLOCK_ERROR] ?? 0);
   const shifts = new Map([[root.process, 0]]);
-  const todo: (AlignedNode | Leave)[] = [...root.children];
+  const todo: (Node | Leave)[] = [...root.children];
   for (let item = todo.pop(); item !== undefined; item = todo.pop()) {
     const { process } = item;
     if ("before" in item) {
@@ -79,7 +83,7 @@ export function alignClocks(root: AlignedNode): void {
 const TOLERANCE = 0.001;
 
 /** Returns the shift of the first span of a process. */
-function shiftOf(node: AlignedNode, clockError: number): number {
+function shiftOf(node: Node, clockError: number): number {
   const { parent, span } = node;
   if (parent === null || node.isOrphan) return 0;
   const from = parent.span.startTime + parent.shift;
@@ -94,7 +98,8 @@ function shiftOf(node: AlignedNode, clockError: number): number {
   const base = parent.shift;
   // A response's body may take longer than the call that waits for its headers.
   if (startsLate(base) && span.startTime + base < to) return base;
-  if (startsLate(base) && !isAwaited(node, parent)) return base;
+  const isAwaited = node.isLinked || spanKind(parent.span) === 3;
+  if (startsLate(base) && !isAwaited) return base;
   const room = (to - from) - (span.endTime - span.startTime);
   const isLonger = room < 0 || !isTimed(span) || !isTimed(parent.span);
   if (isLonger) return startsLate(base) ? base : rounded(from - span.startTime);
@@ -102,11 +107,6 @@ function shiftOf(node: AlignedNode, clockError: number): number {
   const isExplained = Math.abs(least - base) <= clockError &&
     isClientSpan(span) !== isClientSpan(parent.span);
   return rounded(isExplained ? least : from + room / 2 - span.startTime);
-}
-
-/** Whether the parent waited for the end of the child. */
-function isAwaited(node: AlignedNode, parent: AlignedNode): boolean {
-  return node.isLinked || spanKind(parent.span) === 3;
 }
 
 /** Whether the end of a span says how long its caller waited. */

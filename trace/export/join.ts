@@ -15,7 +15,7 @@
 
 import { settleLine } from "./code_line.ts";
 import type { SerializedTrace, SpanData } from "../types.ts";
-import { alignClocks, type AlignedNode, processOf } from "./align_clocks.ts";
+import { alignClocks, type Node, processOf } from "./align_clocks.ts";
 import { joinedMetadata } from "./joined_metadata.ts";
 import {
   ACTION,
@@ -26,24 +26,6 @@ import {
   LINK,
 } from "./semantics.ts";
 import { linksOf, parseLink } from "./links.ts";
-
-/** A span in the tree. */
-interface Node extends AlignedNode {
-  parent: Node | null;
-  readonly children: Node[];
-  isLinked: boolean;
-  isOrphan: boolean;
-  /** Whether its parent was part of a cycle. */
-  isCut: boolean;
-  /** The walk that visited the node, while cycles are searched. */
-  walk: number;
-}
-
-/** A reference from one span to another. */
-interface Link {
-  readonly from: Node;
-  readonly target: Node;
-}
 
 /** Facts about a trace that its spans don't contain. */
 export interface JoinOptions {
@@ -128,24 +110,22 @@ function applyLinks(
   byId: ReadonlyMap<string, Node>,
 ): Set<string> {
   const linked = new Set<string>();
-  const links = nodes.flatMap((from) =>
-    linksOf(from.span).flatMap(({ traceId, spanId }): Link[] => {
+  const linking = nodes.filter(({ span }) => linksOf(span).length > 0);
+  for (const from of linking.sort(compare)) {
+    for (const { traceId, spanId } of linksOf(from.span)) {
       const target = byId.get(spanId);
-      return target?.span.traceId === traceId ? [{ from, target }] : [];
-    })
-  );
-  links.sort((a, b) => compare(a.from, b.from));
-  for (const { from, target } of links) {
-    const isUpgrade = parseLink(from.span.attributes[LINK])?.spanId !==
-      target.span.id;
-    const parent = isUpgrade ? from.parent : from;
-    if (parent === null || parent === target) continue;
-    if (target.parent === null) {
-      target.parent = parent;
-      target.isLinked = true;
-    }
-    if (target.parent === parent && target.span.traceId !== from.span.traceId) {
-      linked.add(target.span.traceId);
+      if (target?.span.traceId !== traceId) continue;
+      const isUpgrade = parseLink(from.span.attributes[LINK])?.spanId !==
+        spanId;
+      const parent = isUpgrade ? from.parent : from;
+      if (parent === null || parent === target) continue;
+      if (target.parent === null) {
+        target.parent = parent;
+        target.isLinked = true;
+      }
+      if (target.parent === parent && traceId !== from.span.traceId) {
+        linked.add(traceId);
+      }
     }
   }
   return linked;
