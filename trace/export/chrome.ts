@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
+import type { AttributeValue, SerializedTrace } from "../types.ts";
 import { assignLanes } from "./lanes.ts";
 
 /** An event of a trace; times are in microseconds. */
@@ -97,9 +97,11 @@ function traceEvents(
     end: steps(Math.max(span.startTime, span.endTime)),
     parent: span.parentId === null ? -1 : places.get(span.parentId) ?? -1,
   })));
-  const events = nameEvents(trace, pid, laneCountOf(lanes));
+  const laneCount = lanes.reduce((most, lane) => Math.max(most, lane + 1), 0);
+  const events = nameEvents(trace, pid, laneCount);
   trace.spans.forEach((span, i) => {
-    const tid = (lanes[i] ?? 0) + 1;
+    const { droppedAttributes, droppedEvents } = span;
+    const tid = lanes[i]! + 1;
     const start = steps(span.startTime);
     const end = Math.max(start, steps(span.endTime));
     events.push({
@@ -117,7 +119,8 @@ function traceEvents(
         attributes: span.attributes,
         // A linked span has another trace id than the process.
         ...(span.traceId !== trace.id && { traceId: span.traceId }),
-        ...droppedOf(span),
+        ...(droppedAttributes !== undefined && { droppedAttributes }),
+        ...(droppedEvents !== undefined && { droppedEvents }),
       },
     });
     for (const { name, time, attributes } of span.events) {
@@ -134,17 +137,6 @@ function traceEvents(
     }
   });
   return events;
-}
-
-function droppedOf({ droppedAttributes, droppedEvents }: SpanData) {
-  return {
-    ...(droppedAttributes !== undefined && { droppedAttributes }),
-    ...(droppedEvents !== undefined && { droppedEvents }),
-  };
-}
-
-function laneCountOf(lanes: readonly number[]): number {
-  return lanes.reduce((count, lane) => Math.max(count, lane + 1), 0);
 }
 
 /** The names of a trace's process and threads, and their order. */
@@ -187,15 +179,12 @@ function nameEvents(
  * The earliest start of any span. A browser's span may start before its trace.
  */
 function startOf(traces: readonly SerializedTrace[]): number {
-  let start = Infinity;
-  for (const trace of traces) {
-    start = Math.min(start, trace.startTime);
-    for (const span of trace.spans) start = Math.min(start, span.startTime);
-  }
+  const start = traces.flatMap((trace) => [trace, ...trace.spans])
+    .reduce((least, { startTime }) => Math.min(least, startTime), Infinity);
   return start === Infinity ? 0 : start;
 }
 
-/** ISO 8601, or `undefined` for a time outside the range of `Date`. */
+/** ISO 8601, or an empty text for a time outside the range of `Date`. */
 function dateText(time: number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();

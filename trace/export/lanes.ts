@@ -51,7 +51,7 @@ export function assignLanes(spans: readonly LaneSpan[]): number[] {
     lane.open.push(i);
     laneOf.set(i, lane);
   }
-  return spans.map((_, i) => laneOf.get(i)?.number ?? 0);
+  return spans.map((_, i) => laneOf.get(i)!.number);
 }
 
 /** Whether no sibling is open on the parent's lane. */
