@@ -19,16 +19,9 @@ export type Interval = readonly [start: number, end: number];
 /** The part of a span that its interval needs. */
 export type Timed = Pick<SpanData, "startTime" | "endTime" | "attributes">;
 
-/** A span, as far as {@linkcode selfTimes} reads it. */
-export type TimedSpan =
-  & Timed
-  & Pick<SpanData, "id" | "parentId" | "duration">;
-
 /** Returns the total length of intervals that don't overlap. */
 export function totalLength(intervals: readonly Interval[]): number {
-  let total = 0;
-  for (const [start, end] of intervals) total += end - start;
-  return total;
+  return intervals.reduce((total, [start, end]) => total + (end - start), 0);
 }
 
 /**
@@ -64,27 +57,16 @@ export function selfSegments(
  */
 export function selfTime(
   span: Timed & Pick<SpanData, "duration">,
-  children: readonly Timed[] | undefined,
+  children: readonly Timed[],
 ): number {
-  return children?.length
+  return children.length > 0
     ? totalLength(selfSegments(span, children))
     : Math.max(0, span.duration);
 }
 
 /** Returns the self time of each span in milliseconds, in the given order. */
-export function selfTimes(spans: readonly TimedSpan[]): number[] {
-  const children = Map.groupBy(inOrderOfStart(spans), (span) => span.parentId);
-  return spans.map((span) => selfTime(span, children.get(span.id)));
-}
-
-/** Returns the same list if it is sorted, as nearly always. */
-function inOrderOfStart(spans: readonly TimedSpan[]): readonly TimedSpan[] {
-  let last = -Infinity;
-  for (const span of spans) {
-    if (span.startTime < last) {
-      return spans.toSorted((a, b) => a.startTime - b.startTime);
-    }
-    last = span.startTime;
-  }
-  return spans;
+export function selfTimes(spans: readonly SpanData[]): number[] {
+  const sorted = spans.toSorted((a, b) => a.startTime - b.startTime);
+  const children = Map.groupBy(sorted, (span) => span.parentId);
+  return spans.map((span) => selfTime(span, children.get(span.id) ?? []));
 }
