@@ -16,10 +16,9 @@ export function startFindings(tracer: Tracer): Findings {
   const stopRejections = findRejections(tracer, findings);
   serveFindings(tracer, findings);
   const output = standardOutput();
-  const paint = createPaint(wantsColor(output.env, output.isTerminal()));
+  const paint = createPaint(wantsColor(output));
   findings.subscribe((finding) => {
-    const width = output.columns() || 120;
-    output.write(formatFinding(finding, paint, width));
+    output.write(formatFinding(finding, paint, output.columns()));
   });
   const removeExit = atExit(findings.lookNow);
   return {

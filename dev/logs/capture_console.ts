@@ -55,8 +55,7 @@ type Method = (...args: unknown[]) => void;
  * of the console stay as they are.
  */
 export function captureConsole(tracer: Tracer): CapturedLogs {
-  const { env, isTerminal } = standardOutput();
-  const format = createLogFormat(wantsColor(env, isTerminal()));
+  const format = createLogFormat(wantsColor(standardOutput()));
   const originals = new Map<string, Method>();
   const held = new HeldLogs(({ isError, text }) =>
     originals.get(isError ? "error" : "log")!.call(console, text)

@@ -114,12 +114,11 @@ export function reportTraces(
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests don't mix.
   const { write = output.write, slowMs = 100, viewerURL } = options;
-  const color = options.color ?? wantsColor(output.env, output.isTerminal());
-  const paint = createPaint(color);
+  const paint = createPaint(options.color ?? wantsColor(output));
   const folder = output.cwd() ?? "";
   // Another `write` may print anywhere.
   const isLinked = viewerURL !== undefined && write === output.write &&
-    wantsLinks(output.env, output.isTerminal());
+    wantsLinks(output);
 
   function linkTo({ id, rootSpanId }: TraceData): string | undefined {
     const base = typeof viewerURL === "function" ? viewerURL() : viewerURL;
@@ -130,7 +129,7 @@ export function reportTraces(
 
   const close = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
-    const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
+    const { width = output.columns() } = options;
     const { trace } = event;
     const link = linkTo(trace);
     const notes = notesOf?.(trace, paint) ?? new Map();
@@ -141,6 +140,3 @@ export function reportTraces(
   }, ["trace:end"]);
   return { close, [Symbol.dispose]: close };
 }
-
-/** Some terminals report zero columns. */
-const DEFAULT_WIDTH = 120;

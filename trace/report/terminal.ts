@@ -10,13 +10,16 @@ export interface StandardOutput {
   write(text: string): void;
   /** Whether it is a terminal. */
   isTerminal(): boolean;
-  /** Returns the columns of the terminal, if known. */
-  columns(): number | undefined;
+  /** Returns the columns of the terminal, or 120 if they are unknown. */
+  columns(): number;
   /** Reads an environment variable, if that is allowed. */
   env(name: string): string | undefined;
   /** Returns the working directory, if reading it is allowed. */
   cwd(): string | undefined;
 }
+
+/** Some terminals report zero columns. */
+const DEFAULT_WIDTH = 120;
 
 const encoder = new TextEncoder();
 
@@ -26,37 +29,28 @@ const ofDeno: StandardOutput = {
     while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
   },
   isTerminal: () => Deno.stdout.isTerminal(),
-  columns: () => attempt(() => Deno.consoleSize().columns),
-  env(name) {
-    // Reading it could open a prompt.
-    const { state } = Deno.permissions.querySync({
-      name: "env",
-      variable: name,
-    });
-    return state === "granted" ? Deno.env.get(name) : undefined;
-  },
-  cwd() {
-    const { state } = Deno.permissions.querySync({ name: "read", path: "." });
-    return state === "granted" ? attempt(() => Deno.cwd()) : undefined;
-  },
+  columns: () => attempt(() => Deno.consoleSize().columns) || DEFAULT_WIDTH,
+  env: (name) =>
+    isGranted({ name: "env", variable: name }) ? Deno.env.get(name) : undefined,
+  cwd: () =>
+    isGranted({ name: "read", path: "." })
+      ? attempt(() => Deno.cwd())
+      : undefined,
 };
 
-/** The used part of Node's `process`, which other runtimes have too. */
-interface Process {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdout: {
-    readonly isTTY?: boolean;
-    readonly columns?: number;
-    write(text: string): unknown;
-  };
-  cwd(): string;
+/** Whether something is allowed. Without asking, it could open a prompt. */
+function isGranted(permission: Deno.PermissionDescriptor): boolean {
+  return Deno.permissions.querySync(permission).state === "granted";
 }
+
+/** Other runtimes have Node's `process` too. */
+type Process = typeof import("node:process");
 
 function ofProcess({ env, stdout, cwd }: Process): StandardOutput {
   return {
     write: (text) => void stdout.write(text),
     isTerminal: () => stdout.isTTY === true,
-    columns: () => stdout.columns,
+    columns: () => stdout.columns || DEFAULT_WIDTH,
     env: (name) => env[name],
     // It throws if the directory was deleted.
     cwd: () => attempt(cwd),
@@ -110,14 +104,11 @@ export function createPaint(color: boolean): Paint {
  * Whether to use colours: decided by `NO_COLOR` (no-color.org), then by
  * `FORCE_COLOR`, then by whether the output is a terminal.
  */
-export function wantsColor(
-  env: (name: string) => string | undefined,
-  isTerminal: boolean,
-): boolean {
+export function wantsColor({ env, isTerminal }: StandardOutput): boolean {
   if (env("NO_COLOR")) return false;
   const force = env("FORCE_COLOR");
   if (force !== undefined) return force !== "0" && force !== "false";
-  return isTerminal;
+  return isTerminal();
 }
 
 /**
@@ -126,14 +117,11 @@ export function wantsColor(
  * the URL's control characters. The multiplexers tmux and screen don't say what
  * the terminal around them takes.
  */
-export function wantsLinks(
-  env: (name: string) => string | undefined,
-  isTerminal: boolean,
-): boolean {
+export function wantsLinks({ env, isTerminal }: StandardOutput): boolean {
   const force = env("FORCE_HYPERLINK");
   if (force !== undefined) return force !== "0" && force !== "false";
   const term = env("TERM") ?? "";
-  if (!isTerminal || env("TMUX") || OTHER_TERMS.test(term)) return false;
+  if (!isTerminal() || env("TMUX") || OTHER_TERMS.test(term)) return false;
   return TERMS.test(term) || PROGRAMS.test(env("TERM_PROGRAM") ?? "") ||
     Boolean(env("WT_SESSION") || env("KONSOLE_VERSION")) ||
     // Version 0.50.0 of VTE crashes on them.
