@@ -1,5 +1,5 @@
 import { checkOptions, checkValue, closest } from "../../core/check/options.ts";
-import { type Rule, rule } from "../../core/check/rules.ts";
+import { rule } from "../../core/check/rules.ts";
 import { attributeText, isQuery, statementOf } from "../export/attributes.ts";
 import { statementShape } from "../export/statement_shape.ts";
 import type { SerializedTrace, SpanData, TraceData } from "../types.ts";
@@ -15,7 +15,7 @@ import {
 } from "./check_options.ts";
 import { compareCount, countEach, describeFailure, fail } from "./evidence.ts";
 
-const aTrace: Rule = rule(
+const aTrace = rule(
   "a trace, such as the one of recordTrace()",
   (value) => {
     const { spans, metadata } = Object(value);
@@ -23,7 +23,7 @@ const aTrace: Rule = rule(
   },
 );
 
-const aName: Rule = rule(
+const aName = rule(
   "a string or a regular expression",
   (value) => typeof value === "string" || value instanceof RegExp,
 );
@@ -31,14 +31,6 @@ const aName: Rule = rule(
 /** Statements that control transactions. */
 const TRANSACTION =
   /^(?:begin|start|commit|end|rollback|savepoint|release|set)\b/i;
-
-/** A query of a trace. */
-interface Query {
-  /** Its statement without literals. */
-  readonly shape: string;
-  /** The shape, and the span around it. */
-  readonly text: string;
-}
 
 /** The checks of a trace. Each returns the object, for the next check. */
 export class TraceExpectation {
@@ -64,7 +56,10 @@ export class TraceExpectation {
   queries(options: QueryCheckOptions): this {
     checkOptions(options, QUERIES, "check queries");
     requireOne(options, QUERIES, "check queries");
-    const queries = this.#queries();
+    const queries = this.#spans.filter(isQuery).map((span) => {
+      const shape = statementShape(statementOf(span) ?? span.name).trim();
+      return { shape, text: `${shape}${this.#cause(span)}` };
+    });
     const problem = compareCount(queries.length, options, ["query", "queries"]);
     if (problem !== undefined) fail(problem, textsOf(queries), this.queries);
 
@@ -92,10 +87,9 @@ export class TraceExpectation {
    */
   span(name: string | RegExp, options: SpanCheckOptions = {}): this {
     checkOptions(options, SPANS, "check spans");
-    const { layer, exactly, max, min } = options;
+    const { exactly, max, min } = options;
     const least = exactly === undefined && max === undefined ? 1 : 0;
-    const range = { ...options, min: min ?? least };
-    this.#checkSpans(name, layer, range, this.span);
+    this.#checkSpans(name, { ...options, min: min ?? least }, this.span);
     return this;
   }
 
@@ -112,7 +106,7 @@ export class TraceExpectation {
     options: Pick<SpanCheckOptions, "layer"> = {},
   ): this {
     checkOptions(options, LAYER, "check spans");
-    this.#checkSpans(name, options.layer, { exactly: 0 }, this.noSpan);
+    this.#checkSpans(name, { ...options, exactly: 0 }, this.noSpan);
     return this;
   }
 
@@ -161,13 +155,6 @@ export class TraceExpectation {
     return this;
   }
 
-  #queries(): Query[] {
-    return this.#spans.filter(isQuery).map((span) => {
-      const shape = statementShape(statementOf(span) ?? span.name).trim();
-      return { shape, text: `${shape}${this.#cause(span)}` };
-    });
-  }
-
   /** Returns the name of the nearest span that isn't a query, in brackets. */
   #cause({ parentId }: SpanData): string {
     // Also ends at a cycle of parents.
@@ -188,11 +175,11 @@ export class TraceExpectation {
 
   #checkSpans(
     name: string | RegExp,
-    layer: SpanCheckOptions["layer"],
-    range: SpanCheckOptions,
+    options: SpanCheckOptions,
     check: (...args: never[]) => unknown,
   ): void {
     checkValue(name, "name", aName, "check spans");
+    const { layer } = options;
     const inLayer = this.#spans.filter((span) =>
       layer === undefined || span.layer === layer
     );
@@ -206,7 +193,7 @@ export class TraceExpectation {
       layer === undefined ? "" : ` of layer ${layer}`
     }`;
     const nouns = [`span ${called}`, `spans ${called}`] as const;
-    const problem = compareCount(found.length, range, nouns);
+    const problem = compareCount(found.length, options, nouns);
     if (problem === undefined) return;
     if (found.length > 0) {
       fail(problem, found.map(({ name }) => name), check);
