@@ -151,8 +151,8 @@ export function readFacts(value: unknown): TraceFacts {
     ...(typeof action === "string" && { action }),
     ...(isListOf(linkedIds, isText) && { linkedIds }),
     ...(isListOf(requests, isRequest) && { requests }),
-    ...(isCount(repeats) && { repeats }),
-    ...(isCount(running) && { running }),
+    ...(Number.isSafeInteger(repeats) && { repeats }),
+    ...(Number.isSafeInteger(running) && { running }),
   };
 }
 
@@ -167,14 +167,11 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
 function isRequest(value: unknown): value is RequestSummary {
   const { method, path, route, statusCode, duration, failed } = Object(value);
-  return [method, path, route].every(isText) && isCount(statusCode) &&
-    Number.isFinite(duration) && typeof failed === "boolean";
+  return [method, path, route].every(isText) &&
+    Number.isSafeInteger(statusCode) && Number.isFinite(duration) &&
+    typeof failed === "boolean";
 }
 
 /** Returns how often the most frequent statement ran. */
