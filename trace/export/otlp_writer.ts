@@ -2,7 +2,7 @@ import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { show } from "../../core/check/show.ts";
 import { isHex } from "../../core/bytes/hex.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
-import { attributeText } from "./attributes.ts";
+import { attributeText, exceptionOf } from "./attributes.ts";
 import { toKeyValues, toUnixNano, toWellFormed } from "./otlp_value.ts";
 import {
   isClientSpan,
@@ -12,6 +12,9 @@ import {
   spanKind,
 } from "./semantics.ts";
 import { findRoot } from "./trace_assembler.ts";
+
+/** The attributes that the kit sets itself. */
+const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(OWN));
 
 /** How {@linkcode toOTLP} names what it writes. */
 export interface OTLPOptions {
@@ -101,7 +104,8 @@ function toSpan(
     startTimeUnixNano: toUnixNano(span.startTime),
     endTimeUnixNano: toUnixNano(span.endTime),
     attributes: [
-      ...toKeyValues(span.attributes).filter(isTheirs),
+      // Keys must be unique.
+      ...toKeyValues(span.attributes).filter(({ key }) => !OWN_KEYS.has(key)),
       ...toKeyValues(own),
     ],
     ...(droppedAttributes > 0 && { droppedAttributesCount: droppedAttributes }),
@@ -115,11 +119,6 @@ function toSpan(
   };
 }
 
-/** Whether the kit doesn't set this attribute itself. Keys must be unique. */
-function isTheirs({ key }: OTLPKeyValue): boolean {
-  return key !== OWN.layer && key !== OWN.status && key !== OWN.trace;
-}
-
 /**
  * `ok` becomes unset: the specification reserves 1 for a judgement by a person.
  */
@@ -128,9 +127,7 @@ function statusOf(span: SpanData): OTLPSpan["status"] {
   if (span.status === "timeout") {
     return { code: 2, message: "The span was open when its trace ended" };
   }
-  const message = span.events
-    .findLast(({ name }) => name === "exception")
-    ?.attributes?.["exception.message"];
+  const message = exceptionOf(span)?.attributes?.["exception.message"];
   return typeof message === "string"
     ? { code: 2, message: toWellFormed(message) }
     : { code: 2 };
