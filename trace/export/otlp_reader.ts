@@ -109,6 +109,9 @@ function readSpan(
   const failed = readFailed(field.get("status"), events, attributes, isOurs);
   const isTimeout = isOurs && status === "timeout";
   const metadata = isOurs ? parseMetadata(trace) : undefined;
+  // Enums are integers in OTLP, but some tools write protobuf's own JSON.
+  const { value: kind } = field.get("kind");
+  const isServer = kind === 2 || kind === "SPAN_KIND_SERVER";
   const parentId = field.get("parentSpanId");
   const droppedAttributes = readCount(field.get("droppedAttributesCount"));
   const droppedEvents = readCount(field.get("droppedEventsCount"));
@@ -117,7 +120,7 @@ function readSpan(
     traceId: readId(field.get("traceId"), 32),
     parentId: /^0*$/.test(parentId.text("")) ? null : readId(parentId, 16),
     name: field.get("name").text(""),
-    layer: isOurs ? layer : layerOf(isServer(field.get("kind")), attributes),
+    layer: isOurs ? layer : layerOf(isServer, attributes),
     status: !failed ? "ok" : isTimeout ? "timeout" : "error",
     startTime,
     endTime,
@@ -151,18 +154,13 @@ function readFailed(
   isOurs: boolean,
 ): boolean {
   if (status.isAbsent) return false;
-  const code = status.get("code").value;
+  const { value: code } = status.get("code");
   if (code !== 2 && code !== "STATUS_CODE_ERROR") return false;
   const message = status.get("message").text("");
   const isKnown = message === "" || isOurs ||
     events.some((event) => event.attributes?.["exception.message"] === message);
   if (!isKnown) attributes[STATUS_DESCRIPTION] ??= message;
   return true;
-}
-
-/** Enums are integers in OTLP, but some tools write protobuf's own JSON. */
-function isServer(kind: Field): boolean {
-  return kind.value === 2 || kind.value === "SPAN_KIND_SERVER";
 }
 
 function readId(field: Field, digits: number): string {
