@@ -54,15 +54,14 @@ function unite(
 ): (traceId: string) => string {
   const above = new Map<string, string>();
   const find = (id: string): string => {
-    let top = id;
-    for (let at = above.get(id); at !== undefined; at = above.get(at)) top = at;
-    // Makes the next search short.
-    while (id !== top) {
-      const next = above.get(id)!;
-      above.set(id, top);
+    let next = above.get(id);
+    while (next !== undefined) {
+      // Makes the next search short.
+      above.set(id, above.get(next) ?? next);
       id = next;
+      next = above.get(id);
     }
-    return top;
+    return id;
   };
   const byId = new Map(
     spans.map((span) => [`${span.traceId}-${span.id}`, span]),
