@@ -255,14 +255,12 @@ function timesOf(
   root: Node,
 ): Pick<SpanData, "startTime" | "endTime" | "duration"> {
   let { startTime: start, endTime: end } = root.span;
-  const counts = isClientSpan(root.span)
-    ? () => true
-    : (span: SpanData) => !isClientSpan(span);
+  const isInBrowser = isClientSpan(root.span);
   const todo = [...root.children];
   for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
     const { span, shift } = node;
     if (span.attributes[DETACHED] === true) continue;
-    if (counts(span)) {
+    if (isInBrowser || !isClientSpan(span)) {
       start = Math.min(start, span.startTime + shift);
       if (!isOpenSpan(span)) end = Math.max(end, span.endTime + shift);
     }
