@@ -92,12 +92,10 @@ export type Paint = (style: Style, text: string) => string;
 
 /** Creates a function that styles text. */
 export function createPaint(color: boolean): Paint {
-  return color
-    ? (style, text) => {
-      const [on, off] = CODES[style];
-      return text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
-    }
-    : (_style, text) => text;
+  return (style, text) => {
+    const [on, off] = CODES[style];
+    return color && text !== "" ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+  };
 }
 
 /**
