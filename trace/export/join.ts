@@ -178,21 +178,17 @@ function findRoot(
     let at: Node | null = node;
     for (; at !== null && !serving.has(at); at = at.parent) serving.add(at);
   }
-  const rank = (node: Node) =>
-    isAction(node.span)
-      ? 0
-      : !serving.has(node)
-      ? 3
-      : node.span.parentId === null
-      ? 1
-      : 2;
+  const rank = (node: Node) => {
+    const { parentId, attributes } = node.span;
+    const isAction = isClientSpan(node.span) &&
+      attributes[ACTION] !== undefined;
+    if (isAction) return 0;
+    if (!serving.has(node)) return 3;
+    return parentId === null ? 1 : 2;
+  };
   return (own.length > 0 ? own : tops).reduce((root, node) =>
     (rank(node) - rank(root) || compare(node, root)) < 0 ? node : root
   );
-}
-
-function isAction(span: SpanData): boolean {
-  return isClientSpan(span) && span.attributes[ACTION] !== undefined;
 }
 
 /** Writes the joined records. */
@@ -203,9 +199,7 @@ function finish(
 ): SerializedTrace {
   const byStart = (a: Node, b: Node) => startTimeOf(a) - startTimeOf(b);
   const sorted = nodes.toSorted(byStart);
-  for (const { children } of nodes) {
-    if (children.length > 1) children.sort(byStart);
-  }
+  for (const { children } of nodes) children.sort(byStart);
   const spans = sorted.map(joinedSpan);
   return {
     id: root.span.traceId,
