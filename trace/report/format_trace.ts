@@ -142,11 +142,7 @@ function rootLine(
   const { method, pathname, statusCode } = trace.metadata;
   // A subscription isn't slow because it runs for long.
   const isLong = root.attributes["app.detached"] === true;
-  const duration = paintDuration(
-    trace.duration,
-    isLong ? Infinity : slow,
-    paint,
-  );
+  const least = isLong ? Infinity : slow;
   const status = statusCode === undefined
     ? ""
     : paint(statusStyle(statusCode), String(statusCode));
@@ -156,22 +152,18 @@ function rootLine(
     : "";
   const refusal = refusalOf(root) ?? endOf(root) ?? "";
   const room = width - failure.length - refusal.length - 16;
-  const place = placeOf(root, isLong ? 0 : trace.duration, room, format);
-  const title = truncate(
-    printable(
-      method !== undefined && pathname !== undefined
-        ? `${method} ${pathname}`
-        : root.name,
-    ),
-    Math.max(MIN_WIDTH, room - place.length),
-  );
+  const name = method !== undefined && pathname !== undefined
+    ? `${method} ${pathname}`
+    : root.name;
+  const isSlow = trace.duration >= least;
+  const [title, place] = fit(name, root, isSlow, room, format);
   return [
     paint("bold", title),
     status,
-    duration,
+    paintDuration(trace.duration, least, paint),
     refusal,
     paintFailure(root, failure, paint),
-  ].filter((part) => part !== "").join(" ") + paint("dim", place);
+  ].filter((part) => part !== "").join(" ") + place;
 }
 
 function line(row: Row, labelWidth: number, format: TraceFormat): string {
@@ -185,32 +177,33 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const failure = truncate(failureOf(span), Math.floor(width / 3));
   const room = width - labelWidth - DURATION_WIDTH - repeated.length -
     failure.length - 4;
-  const place = placeOf(span, row.duration, room, format);
-  const action = truncate(
-    printable(actionOf(span)),
-    Math.max(MIN_WIDTH, room - place.length),
-  );
+  const isSlow = row.duration >= slow;
+  const [action, place] = fit(actionOf(span), span, isSlow, room, format);
   return [
     `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
     ` ${action}${paint("bold", repeated)}`,
     paintFailure(span, failure, paint),
-  ].filter((part) => part !== "").join(" ") + paint("dim", place);
+  ].filter((part) => part !== "").join(" ") + place;
 }
 
 /**
- * Returns the line of user code behind a slow or failed span, after a space.
- * Empty if it is unknown, or if the text before it would become too short.
+ * Returns a text and the line of user code behind a slow or failed span, as far
+ * as there is room. Without the line, the text may become longer.
  */
-function placeOf(
+function fit(
+  text: string,
   span: SpanData,
-  duration: number,
+  isSlow: boolean,
   room: number,
-  { slow, lineOf }: TraceFormat,
-): string {
-  if (span.status === "ok" && duration < slow) return "";
-  const place = ` ${printable(lineOf(span) ?? "")}`;
-  return place === " " || place.length > room - MIN_WIDTH ? "" : place;
+  { paint, lineOf }: TraceFormat,
+): [text: string, place: string] {
+  const isNoted = isSlow || span.status !== "ok";
+  const line = isNoted ? printable(lineOf(span) ?? "") : "";
+  const hasRoom = line !== "" && line.length < room - MIN_WIDTH;
+  const place = hasRoom ? ` ${line}` : "";
+  const most = Math.max(MIN_WIDTH, room - place.length);
+  return [truncate(printable(text), most), paint("dim", place)];
 }
 
 function paintFailure(span: SpanData, failure: string, paint: Paint): string {
