@@ -1,8 +1,8 @@
 import { printable } from "../../core/redact/printable.ts";
+import { attributeText } from "../export/attributes.ts";
 import type { SpanData, TraceData } from "../types.ts";
 import {
   actionOf,
-  endOf,
   failureOf,
   formatDuration,
   messageOf,
@@ -150,7 +150,9 @@ function rootLine(
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
-  const refusal = refusalOf(root) ?? endOf(root) ?? "";
+  const refusal = printable(
+    refusalOf(root) ?? attributeText(root, "app.rpc.end") ?? "",
+  );
   const room = width - failure.length - refusal.length - 16;
   const name = method !== undefined && pathname !== undefined
     ? `${method} ${pathname}`

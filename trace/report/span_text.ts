@@ -32,16 +32,9 @@ export function actionOf(span: SpanData): string {
 
 /** Returns the code of a call that was refused without a failure. */
 export function refusalOf(span: SpanData): string | undefined {
-  const code = attributeText(span, "rpc.status_code");
-  return code === undefined || span.status !== "ok"
-    ? undefined
-    : printable(code);
-}
-
-/** Returns how a subscription ended. */
-export function endOf(span: SpanData): string | undefined {
-  const end = attributeText(span, "app.rpc.end");
-  return end === undefined ? undefined : printable(end);
+  return span.status === "ok"
+    ? attributeText(span, "rpc.status_code")
+    : undefined;
 }
 
 /**
