@@ -69,14 +69,11 @@ function writePayload(
   traces: readonly SerializedTrace[],
 ): Uint8Array<ArrayBuffer> {
   const tables: Tables = { strings: new Map(), shapes: new Map() };
-  let last = 0;
-  const index = traces.map((trace) => {
+  const index = traces.map((trace, i) => {
     checkTimes(trace);
     const { name, spanCount, errorCount, layers } = totalsOf(trace);
-    const time = packTime(trace, last);
-    last = trace.startTime;
     return [
-      ...time,
+      ...packTime(trace, traces[i - 1]?.startTime ?? 0),
       numberOf(name, tables.strings),
       spanCount,
       errorCount,

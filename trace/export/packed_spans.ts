@@ -99,14 +99,11 @@ export function packSpans(trace: SerializedTrace, tables: Tables): TraceLines {
     if (place !== undefined) children[place]!.push(id);
     return place ?? parentId;
   });
-  let last = trace.startTime;
   return {
     ids: spans.map(({ id }) => id === rootSpanId ? 0 : id),
-    times: spans.flatMap((span) => {
-      const cells = packTime(span, last);
-      last = span.startTime;
-      return cells;
-    }),
+    times: spans.flatMap((span, i) =>
+      packTime(span, (spans[i - 1] ?? trace).startTime)
+    ),
     spans: spans.map((span, i): SpanRow => [
       numberOf(span.name, tables.strings),
       packKind(span),
