@@ -37,10 +37,8 @@ export function attributeText(
   { attributes }: Attributed,
   ...names: readonly string[]
 ): string | undefined {
-  for (const name of names) {
-    if (Object.hasOwn(attributes, name)) return String(attributes[name]);
-  }
-  return undefined;
+  const name = names.find((name) => Object.hasOwn(attributes, name));
+  return name === undefined ? undefined : String(attributes[name]);
 }
 
 /** The method of a request. */
