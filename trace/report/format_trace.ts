@@ -53,7 +53,7 @@ interface Row {
   readonly duration: number;
   /** The branches before it. */
   readonly prefix: string;
-  /** The branches before its notes. */
+  /** The branches before the lines below it. */
   readonly below: string;
 }
 
@@ -71,10 +71,10 @@ export function formatTrace(trace: TraceData, format: TraceFormat): string {
     });
   const lines = [
     rootLine(trace, root, format),
-    ...notesOf([root.id], rows.length > 0 ? "│  " : "   "),
+    ...notesOf([root.id], branchAbove(root)),
     ...rows.flatMap((row) => [
       line(row, labelWidth, format),
-      ...notesOf(row.ids, row.below),
+      ...notesOf(row.ids, row.below + branchAbove(row.span)),
     ]),
   ];
   if (hidden > 0) lines.push(format.paint("dim", `   … ${hidden} more lines`));
@@ -99,34 +99,33 @@ function treeOf(
 ): { rows: Row[]; hidden: number } {
   const rows: Row[] = [];
   let hidden = 0;
-  const stack: { group: SpanData[]; indent: string; last: boolean }[] = [];
+  const stack: Row[] = [];
   const pushChildren = (span: SpanData, indent: string) => {
     const groups = groupAlike(childrenOf(trace, span), isAlike).reverse();
     for (const [index, group] of groups.entries()) {
-      stack.push({ group, indent, last: index === 0 });
+      const [branch, space] = index === 0 ? ["└─", "  "] : ["├─", "│ "];
+      const prefix = `${indent}${branch} `;
+      stack.push({
+        span: group[0]!,
+        ids: group.map(({ id }) => id),
+        duration: group.reduce((sum, { duration }) => sum + duration, 0),
+        prefix,
+        below: `${indent}${space} `,
+      });
     }
   };
   pushChildren(root, "");
-  while (true) {
-    const next = stack.pop();
-    if (next === undefined) return { rows, hidden };
-    const { group, indent, last } = next;
-    const [span] = group as [SpanData];
-    if (rows.length < MAX_LINES) {
-      const inner = `${indent}${last ? "  " : "│ "} `;
-      rows.push({
-        span,
-        ids: group.map(({ id }) => id),
-        duration: group.reduce((sum, { duration }) => sum + duration, 0),
-        prefix: `${indent}${last ? "└─" : "├─"} `,
-        below: `${inner}${span.children.length > 0 ? "│  " : "   "}`,
-      });
-      pushChildren(span, inner);
-    } else {
-      hidden++;
-      pushChildren(span, "");
-    }
+  for (let row = stack.pop(); row !== undefined; row = stack.pop()) {
+    if (rows.length < MAX_LINES) rows.push(row);
+    else hidden++;
+    pushChildren(row.span, hidden > 0 ? "" : row.below);
   }
+  return { rows, hidden };
+}
+
+/** Returns the branch between a span's line and its children, if there are any. */
+function branchAbove({ children }: SpanData): string {
+  return children.length > 0 ? "│  " : "   ";
 }
 
 function labelLength({ prefix, span }: Row): number {
