@@ -49,32 +49,23 @@ export function processOf(span: SpanData): string {
     : String(span.attributes["service.name"] ?? "");
 }
 
-/** Leaves the spans below the first one of a process. */
-interface Leave {
-  readonly process: string;
-  /** The shift of that process above. */
-  readonly before: number | undefined;
-}
-
 /** Sets the shift of every span below a root. */
 export function alignClocks(root: Node): void {
   const error = Number(root.span.attributes[CLOCK_ERROR] ?? 0);
   const shifts = new Map([[root.process, 0]]);
-  const todo: (Node | Leave)[] = [...root.children];
+  // The name of a process follows the spans below its first one.
+  const todo: (Node | string)[] = [...root.children];
   for (let item = todo.pop(); item !== undefined; item = todo.pop()) {
-    const { process } = item;
-    if ("before" in item) {
-      if (item.before === undefined) shifts.delete(process);
-      else shifts.set(process, item.before);
+    if (typeof item === "string") {
+      shifts.delete(item);
       continue;
     }
-    const before = shifts.get(process);
-    if (item.parent?.process === process) item.shift = item.parent.shift;
-    else {
-      item.shift = before ?? shiftOf(item, error);
-      todo.push({ process, before });
-      shifts.set(process, item.shift);
+    const { process } = item;
+    if (!shifts.has(process)) {
+      shifts.set(process, shiftOf(item, error));
+      todo.push(process);
     }
+    item.shift = shifts.get(process)!;
     for (const child of item.children) todo.push(child);
   }
 }
