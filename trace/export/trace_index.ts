@@ -115,14 +115,13 @@ function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
 
 /** Returns the ids of the spans that don't count in the total. */
 function detachedIds(spans: readonly SpanData[]): Set<string> {
-  const tops = spans.filter((span) => span.attributes[DETACHED] === true);
-  const ids = new Set<string>();
-  if (tops.length === 0) return ids;
+  const detached = spans.filter((span) => span.attributes[DETACHED] === true);
+  const ids = new Set(detached.map(({ id }) => id));
+  if (ids.size === 0) return ids;
   const children = Map.groupBy(spans, ({ parentId }) => parentId);
-  for (let span = tops.pop(); span !== undefined; span = tops.pop()) {
-    if (ids.has(span.id)) continue;
-    ids.add(span.id);
-    for (const child of children.get(span.id) ?? []) tops.push(child);
+  // The loop also visits the ids that it adds.
+  for (const id of ids) {
+    for (const child of children.get(id) ?? []) ids.add(child.id);
   }
   return ids;
 }
