@@ -29,9 +29,8 @@ export interface OTLPOptions {
 /** Writes traces as OTLP/JSON. `toOTLP` of the module checks the options. */
 export function toOTLP(
   traces: readonly SerializedTrace[],
-  options: OTLPOptions = {},
+  { serviceName = "unknown_service" }: OTLPOptions = {},
 ): OTLPTraces {
-  const { serviceName = "unknown_service" } = options;
   const sources = traces.flatMap(({ spans }) => spans);
   const services = Map.groupBy(
     traces.flatMap(traceSpans),
