@@ -1,4 +1,4 @@
-import { show } from "../../core/check/show.ts";
+import { kindOf, show } from "../../core/check/show.ts";
 
 /**
  * A value in parsed JSON with its path, for error messages. The path is only
@@ -35,19 +35,14 @@ export class Field {
 
   /** Returns the properties. */
   record(): Record<string, unknown> {
-    const { value } = this;
-    const isRecord = typeof value === "object" && value !== null &&
-      !Array.isArray(value);
-    return this.expect("an object", isRecord);
+    return this.expect("an object", kindOf(this.value) === "an object");
   }
 
   /** Returns the elements. */
   items(ifAbsent?: []): Field[] {
-    return this.expect<unknown[]>(
-      "an array",
-      Array.isArray(this.value),
-      ifAbsent,
-    ).map((item, i) => new Field(item, i, this));
+    const isList = Array.isArray(this.value);
+    const items = this.expect<unknown[]>("an array", isList, ifAbsent);
+    return items.map((item, i) => new Field(item, i, this));
   }
 
   /** Returns the text. */
@@ -78,11 +73,10 @@ export class Field {
   /** Throws the error for a wrong value. */
   fail(expected: string): never {
     const [document, path] = this.#place();
+    const name = path.replace(/^\./, "") || "the value";
+    const received = this.value === undefined ? "nothing" : show(this.value);
     throw new TypeError(
-      `Cannot read ${document}: ${path.replace(/^\./, "") || "the value"} ` +
-        `must be ${expected}, received ${
-          this.value === undefined ? "nothing" : show(this.value)
-        }`,
+      `Cannot read ${document}: ${name} must be ${expected}, received ${received}`,
     );
   }
 
