@@ -82,15 +82,11 @@ function readAnyValue(any: Field, depth: number): ReadValue {
   if (kind === "arrayValue" || kind === "kvlistValue") {
     const items = field.get("values").items([]);
     const jsonOf = (item: Field) => readAnyValue(item, depth + 1).json;
+    const pairOf = (pair: Field) =>
+      JSON.stringify(pair.get("key").text()) + ":" + jsonOf(pair.get("value"));
     const json = kind === "arrayValue"
       ? `[${items.map(jsonOf)}]`
-      : `{${
-        items.map((pair) =>
-          `${JSON.stringify(pair.get("key").text())}:${
-            jsonOf(pair.get("value"))
-          }`
-        )
-      }}`;
+      : `{${items.map(pairOf)}}`;
     return { value: json, json };
   }
   const value = kind === "boolValue"
