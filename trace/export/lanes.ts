@@ -25,7 +25,6 @@ interface Lane {
  * @returns The lane of each span, from 0, in the given order.
  */
 export function assignLanes(spans: readonly LaneSpan[]): number[] {
-  let laneCount = 0;
   // Sorted by the time at which they become free.
   const queue: Lane[] = [];
   const laneOf = new Map<number, Lane>();
@@ -40,7 +39,7 @@ export function assignLanes(spans: readonly LaneSpan[]): number[] {
     if (lane === undefined || !fitsInside(span, lane, spans)) {
       lane = queue.length > 0 && queue[0]!.busyUntil <= span.start
         ? queue.shift()!
-        : { number: laneCount++, open: [], busyUntil: 0 };
+        : { number: queue.length, open: [], busyUntil: 0 };
       lane.open.length = 0;
       lane.busyUntil = span.end;
       const before = queue.findLastIndex((other) =>
