@@ -190,26 +190,14 @@ async function send(
 }
 
 /** Returns what to check, for the statuses of a wrong setting. */
-function adviceFor(status: number, url: URL): string {
-  switch (status) {
-    case 401:
-    case 403:
-      return "; check the key in headers";
-    case 404:
-    case 405:
-      return `; ${adviceOnPath(url)}`;
-    case 415:
-      return "; it must accept OTLP over HTTP with JSON";
-    default:
-      return "";
-  }
-}
-
-/** Shows only the standard part of the path, because the rest may be a key. */
-function adviceOnPath({ pathname }: URL): string {
+function adviceFor(status: number, { pathname }: URL): string {
+  if (status === 401 || status === 403) return "; check the key in headers";
+  if (status === 415) return "; it must accept OTLP over HTTP with JSON";
+  if (status !== 404 && status !== 405) return "";
+  // Shows only the standard part of the path, because the rest may be a key.
   return pathname.endsWith(TRACES_PATH)
-    ? `check the part of url before ${TRACES_PATH}`
-    : `check the path of url: it doesn't end in ${TRACES_PATH}, as most collectors need`;
+    ? `; check the part of url before ${TRACES_PATH}`
+    : `; check the path of url: it doesn't end in ${TRACES_PATH}, as most collectors need`;
 }
 
 /** A 200 may still say that some spans were refused, for good. */
