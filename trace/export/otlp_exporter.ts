@@ -121,7 +121,6 @@ class BatchExporter implements OTLPExporter {
   readonly #exports = new Set<Promise<void>>();
   /** Cancels the next run. */
   #cancelTimer: (() => void) | undefined;
-  #timerIsUrgent = false;
 
   constructor(settings: ExporterSettings) {
     this.#settings = settings;
@@ -231,16 +230,11 @@ class BatchExporter implements OTLPExporter {
     const { timers, maxSize, maxDelayMs } = this.#settings;
     const size = this.#queue.size;
     if (size === 0 || this.#running !== undefined) return;
-    const isUrgent = size >= maxSize;
-    if (this.#cancelTimer !== undefined) {
-      if (!isUrgent || this.#timerIsUrgent) return;
-      this.#cancelTimer();
-    }
-    this.#timerIsUrgent = isUrgent;
-    this.#cancelTimer = timers.after(
-      isUrgent ? 0 : maxDelayMs,
-      () => void this.#start(),
-    );
+    // Until a batch is full, the first timer counts. A full one can't wait.
+    if (this.#cancelTimer !== undefined && size !== maxSize) return;
+    this.#cancelTimer?.();
+    const delay = size < maxSize ? maxDelayMs : 0;
+    this.#cancelTimer = timers.after(delay, () => this.#start());
   }
 
   #clearTimer(): void {
