@@ -103,7 +103,7 @@ export class Context implements RequestContext {
   constructor(
     request: Request,
     info?: ConnectionInfo,
-    values?: Store,
+    values?: Pick<RequestContext, "get" | "set">,
   ) {
     this.request = request;
     this.info = info;
