@@ -41,35 +41,20 @@ function isZod(schema: Partial<ZodSchema>): boolean {
 
 const known = new WeakMap<object, boolean>();
 
-/** Zod's synchronous types that contain no other schema. */
-const SIMPLE = new Set(
-  ("any bigint boolean date enum file literal nan never null number string " +
-    "symbol template_literal undefined unknown void").split(" "),
+/** Zod's synchronous types. */
+const SYNCHRONOUS = new Set(
+  ("any array bigint boolean catch date default enum file intersection lazy " +
+    "literal map nan never nonoptional null nullable number object optional " +
+    "pipe prefault readonly record set string success symbol " +
+    "template_literal tuple undefined union unknown void").split(" "),
 );
 
 /**
- * The properties with inner schemas, for the other synchronous types
- * (`_zod.def`, see https://zod.dev/packages/core).
+ * The properties of their definitions that can hold inner schemas (`_zod.def`,
+ * see https://zod.dev/packages/core).
  */
-const PARTS = new Map([
-  ["array", ["element"]],
-  ["catch", ["innerType"]],
-  ["default", ["innerType"]],
-  ["intersection", ["left", "right"]],
-  ["map", ["keyType", "valueType"]],
-  ["nonoptional", ["innerType"]],
-  ["nullable", ["innerType"]],
-  ["object", ["shape", "catchall"]],
-  ["optional", ["innerType"]],
-  ["pipe", ["in", "out"]],
-  ["prefault", ["innerType"]],
-  ["readonly", ["innerType"]],
-  ["record", ["keyType", "valueType"]],
-  ["set", ["valueType"]],
-  ["success", ["innerType"]],
-  ["tuple", ["items", "rest"]],
-  ["union", ["options"]],
-]);
+const PARTS = ("catchall element in innerType items keyType left options out " +
+  "rest right shape valueType").split(" ");
 
 /**
  * Maximum schemas to visit. A function that always returns a new recursive
@@ -112,15 +97,16 @@ function partsOf({ _zod: zod }: Node): readonly unknown[] | undefined {
   const { def } = zod;
   const { type, checks = [] } = def;
   // A codec is a pipe with functions.
-  if (def.transform !== undefined) return undefined;
+  if (!SYNCHRONOUS.has(type) || def.transform !== undefined) return undefined;
   if (checks.some((check) => check._zod?.def.check === "custom")) {
     return undefined;
   }
-  const inChecks = checks.map((check) => check._zod?.def.schema);
-  if (SIMPLE.has(type)) return inChecks;
-  // Zod keeps the schema that the getter returned.
-  if (type === "lazy") return [zod.innerType, ...inChecks];
-  return PARTS.get(type)?.map((part) => def[part]).concat(inChecks);
+  return [
+    ...PARTS.map((part) => def[part]),
+    // Of `lazy`: zod keeps the schema that the getter returned.
+    zod.innerType,
+    ...checks.map((check) => check._zod?.def.schema),
+  ];
 }
 
 /** Returns the schemas in a part: itself, or the items of a list or shape. */
