@@ -4,7 +4,11 @@
  * @module
  */
 
-import { isThenable } from "../../core/maybe_async.ts";
+import {
+  attempt,
+  type MaybePromise,
+  whenDone,
+} from "../../core/maybe_async.ts";
 import { clip } from "../../core/redact/clip.ts";
 import type {
   ParseSchema,
@@ -40,40 +44,31 @@ type SafeParse = (value: unknown) => SafeParseResult | Promise<SafeParseResult>;
 export function validate(
   schema: Schema,
   value: unknown,
-): Validation | Promise<Validation> {
-  let failed = rethrow;
-  try {
-    if ("~standard" in schema) {
-      return isZodThatMayWait(schema)
-        ? settle(schema.safeParseAsync(value), safelyParsed, failed)
-        : settle(
-          (schema as StandardSchema)["~standard"].validate(value),
-          validated,
-          failed,
-        );
-    }
-    const { safeParse, safeParseAsync = safeParse } = schema as {
-      readonly safeParse?: SafeParse;
-      readonly safeParseAsync?: SafeParse;
-    };
-    if (typeof safeParseAsync === "function") {
-      return settle(safeParseAsync.call(schema, value), safelyParsed, failed);
-    }
-    failed = refused;
-    return settle((schema as ParseSchema).parse(value), parsed, failed);
-  } catch (error) {
-    return failed(error);
+): MaybePromise<Validation> {
+  if ("~standard" in schema) {
+    return isZodThatMayWait(schema)
+      ? settle(() => schema.safeParseAsync(value), safelyParsed)
+      : settle(
+        () => (schema as StandardSchema)["~standard"].validate(value),
+        validated,
+      );
   }
+  const { safeParse, safeParseAsync = safeParse } = schema as {
+    readonly safeParse?: SafeParse;
+    readonly safeParseAsync?: SafeParse;
+  };
+  return typeof safeParseAsync === "function"
+    ? settle(() => safeParseAsync.call(schema, value), safelyParsed)
+    : settle(() => (schema as ParseSchema).parse(value), parsed, refused);
 }
 
-/** Awaits only promises, because most schemas are synchronous. */
+/** Runs the schema's code. Waits only for promises: most schemas are synchronous. */
 function settle<T>(
-  result: T | PromiseLike<T>,
+  run: () => T | Promise<T>,
   toValidation: (result: T) => Validation,
-  failed: (error: unknown) => Validation,
-): Validation | Promise<Validation> {
-  if (!isThenable(result)) return toValidation(result);
-  return Promise.resolve(result as PromiseLike<T>).then(toValidation, failed);
+  failed = rethrow,
+): MaybePromise<Validation> {
+  return attempt(() => whenDone(run(), toValidation), failed);
 }
 
 /**

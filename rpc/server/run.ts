@@ -7,7 +7,7 @@
  */
 
 import { kindOf } from "../../core/check/show.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
@@ -16,7 +16,6 @@ import {
   invalidFields,
   sanitizeValidationError,
   validate,
-  type Validation,
 } from "../procedure/validate.ts";
 import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
 import { invalidReason } from "./refusal_reason.ts";
@@ -38,7 +37,7 @@ export function perform<T>(
   call: Call,
   input: unknown,
   finish: (output: unknown) => T,
-): T | Promise<T> {
+): MaybePromise<T> {
   const parent = currentScope()?.span;
   if (parent !== undefined) {
     const attributes = spanAttributes(call, endpoint);
@@ -49,15 +48,7 @@ export function perform<T>(
       async () => finish(await run(endpoint, call, input)),
     );
   }
-  const output = run(endpoint, call, input);
-  return isThenable(output) ? finishLater(output, finish) : finish(output);
-}
-
-async function finishLater<T>(
-  output: PromiseLike<unknown>,
-  finish: (output: unknown) => T,
-): Promise<T> {
-  return finish(await output);
+  return whenDone(run(endpoint, call, input), finish);
 }
 
 /**
@@ -91,39 +82,25 @@ function handle(
   const { span } = call;
   if (procedure.input === undefined) return answer(procedure, args, span);
   const began = span === undefined ? 0 : performance.now();
-  const checked = validate(procedure.input, input);
-  return checked instanceof Promise
-    ? checked.then((it) => accept(procedure, args, call, it, began, input))
-    : accept(procedure, args, call, checked, began, input);
-}
-
-function accept(
-  procedure: Endpoint["procedure"],
-  args: HandlerArguments,
-  { span }: Call,
-  checked: Validation,
-  began: number,
-  input: unknown,
-): unknown {
-  if (span !== undefined) {
-    span.event("rpc.validation", {
+  return whenDone(validate(procedure.input, input), (checked) => {
+    span?.event("rpc.validation", {
       "app.rpc.valid": checked.valid,
       "app.rpc.validation_duration": performance.now() - began,
       "app.rpc.invalid_fields": checked.valid
         ? undefined
         : invalidFields(checked.error),
     });
-  }
-  if (!checked.valid) {
-    const details = sanitizeValidationError(checked.error);
-    span?.setAttribute("app.reason", invalidReason(details, input));
-    const message = `Input validation failed for ${args.path}: ${
-      firstIssue(details)
-    }`;
-    throw new RPCError("VALIDATION_ERROR", message, 400, { details });
-  }
-  args.input = checked.value;
-  return answer(procedure, args, span);
+    if (!checked.valid) {
+      const details = sanitizeValidationError(checked.error);
+      span?.setAttribute("app.reason", invalidReason(details, input));
+      const message = `Input validation failed for ${call.path}: ${
+        firstIssue(details)
+      }`;
+      throw new RPCError("VALIDATION_ERROR", message, 400, { details });
+    }
+    args.input = checked.value;
+    return answer(procedure, args, span);
+  });
 }
 
 function answer(
