@@ -7,6 +7,11 @@
 
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/is_a.ts";
+import {
+  attempt,
+  type MaybePromise,
+  whenDone,
+} from "../../core/maybe_async.ts";
 import { RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
@@ -50,7 +55,7 @@ export type HTTPHandler = (
   request: Request,
   ctx?: unknown,
   path?: string,
-) => Response | Promise<Response>;
+) => MaybePromise<Response>;
 
 /** Creates the HTTP handler of a router. */
 export function createHTTPHandler(
@@ -111,7 +116,7 @@ export function createHTTPHandler(
   function answerGet(
     source: RequestSource,
     name: string | undefined,
-  ): string | Promise<string> {
+  ): MaybePromise<string> {
     const { path, input } = readQueryString(source.request.url);
     const named = name ?? path;
     if (named === null) {
@@ -137,7 +142,7 @@ export function createHTTPHandler(
     source: RequestSource,
     name: string | undefined,
     text: string,
-  ): string | Promise<string> {
+  ): MaybePromise<string> {
     // If the URL has the path, the body is the input.
     if (name !== undefined) {
       const endpoint = findByName(endpoints, name);
@@ -154,7 +159,7 @@ export function createHTTPHandler(
   function answerCall(
     source: RequestSource,
     { path, type, input }: Fields,
-  ): string | Promise<string> {
+  ): MaybePromise<string> {
     const endpoint = findByKeys(endpoints, path);
     checkKind(endpoint, type);
     return callProcedure(endpoint, source, readInput(transformer, input));
@@ -205,38 +210,23 @@ export function createHTTPHandler(
     endpoint: Endpoint,
     source: RequestSource,
     input: unknown,
-  ): string | Promise<string> {
+  ): MaybePromise<string> {
     const call = new Call(endpoint, source.ctx, source);
     source.arrived = true;
-    try {
-      recordCall(endpoint.path);
-      const envelope = perform(endpoint, call, input, success);
-      if (typeof envelope !== "string") {
-        return finishLater(call, envelope, source);
-      }
-      if (source.added !== undefined) checkHeaders(source.added, call.path);
-      call.settle();
-      return envelope;
-    } catch (error) {
-      call.settle();
-      throw report(error, call);
-    }
-  }
-
-  async function finishLater(
-    call: Call,
-    pending: Promise<string>,
-    source: RequestSource,
-  ): Promise<string> {
-    try {
-      const envelope = await pending;
-      if (source.added !== undefined) checkHeaders(source.added, call.path);
-      return envelope;
-    } catch (error) {
-      throw report(error, call);
-    } finally {
-      call.settle();
-    }
+    recordCall(endpoint.path);
+    return attempt(
+      () =>
+        whenDone(perform(endpoint, call, input, success), (envelope) => {
+          if (source.added !== undefined) checkHeaders(source.added, call.path);
+          call.settle();
+          return envelope;
+        }),
+      (error) => {
+        const failure = report(error, call);
+        call.settle();
+        throw failure;
+      },
+    );
   }
 
   function success(data: unknown): string {
@@ -274,7 +264,7 @@ function refuse(
   error: unknown,
   method: string,
   source: RequestSource,
-): Response | Promise<Response> {
+): MaybePromise<Response> {
   if (!isA(error, RPCError)) return Promise.reject(error);
   if (!source.arrived) recordRefusal(error);
   return respondError(error, method, source.added);
