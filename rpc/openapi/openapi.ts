@@ -3,7 +3,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { aFunction, aString } from "../../core/check/rules.ts";
+import { aFunction, aString, required } from "../../core/check/rules.ts";
 import type { Schema } from "../procedure/schema.ts";
 import type { Endpoint } from "../server/call.ts";
 import {
@@ -214,8 +214,8 @@ function json(schema: JSONSchema): Content {
 const OPERATION = "create OpenAPI document";
 
 const OPTIONS: OptionRules<OpenAPIOptions> = {
-  title: aString,
-  version: aString,
+  title: required(aString),
+  version: required(aString),
   description: aString,
   endpoint: anEndpoint,
   servers: true,
@@ -224,8 +224,6 @@ const OPTIONS: OptionRules<OpenAPIOptions> = {
 
 function checkValues(options: OpenAPIOptions): void {
   checkOptions(options, OPTIONS, OPERATION);
-  checkValue(options.title, "title", aString, OPERATION);
-  checkValue(options.version, "version", aString, OPERATION);
   const rules = { url: aString, description: aString };
   options.servers?.forEach((server, index) =>
     checkOptions(server, rules, OPERATION, `servers[${index}]`)

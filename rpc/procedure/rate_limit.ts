@@ -1,10 +1,10 @@
 import type { RequestContext } from "../../core/context.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
-import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
+  aFunction,
+  aPositiveNumber,
+  required,
+} from "../../core/check/rules.ts";
 import { networkOf } from "../../core/http/network_of.ts";
 import {
   LimitCounter,
@@ -35,8 +35,8 @@ export interface RateLimitOptions<Context = RequestContext>
 }
 
 const OPTIONS: OptionRules<RateLimitOptions> = {
-  limit: aPositiveNumber,
-  windowMs: aPositiveNumber,
+  limit: required(aPositiveNumber),
+  windowMs: required(aPositiveNumber),
   key: aFunction,
   ...SHARED_RATE_LIMIT_OPTIONS,
 };
@@ -70,8 +70,6 @@ export function rateLimit<Context = RequestContext>(
   const operation = "create rate limit";
   checkOptions(options, OPTIONS, operation);
   const { limit, windowMs, key = networkOfCaller } = options;
-  checkValue(limit, "limit", aPositiveNumber, operation);
-  checkValue(windowMs, "windowMs", aPositiveNumber, operation);
   const counter = new LimitCounter(options, operation);
   const rule: RateLimitRule = {
     name: `rpc:${counter.name}`,

@@ -1,10 +1,6 @@
 import { refuseUncalled } from "../../core/guard_fragment.ts";
-import { aBoolean, aLimit } from "../../core/check/rules.ts";
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
+import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
 import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
 import { pathOf } from "../../core/path.ts";
@@ -47,7 +43,7 @@ export interface RPCPluginOptions {
 }
 
 const OPTIONS: OptionRules<RPCPluginOptions> = {
-  router: true,
+  router: required(aRouterWith("handler", "websocket")),
   endpoint: anEndpoint,
   // readOrigins() and createUpgrader() check these.
   trustedOrigins: true,
@@ -132,7 +128,6 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   checkOptions(options, OPTIONS, operation);
   const { router, endpoint = DEFAULT_ENDPOINT, trustedOrigins = [] } = options;
   const { maxSocketsPerAddress, endWithSession = true } = options;
-  checkValue(router, "router", aRouterWith("handler", "websocket"), operation);
   const respond = httpHandlerOf(router);
   const allowed = readOrigins(trustedOrigins, operation, "trustedOrigins");
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
