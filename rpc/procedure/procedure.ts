@@ -229,32 +229,30 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
  * ```
  */
 export const procedure: ProcedureBuilder<RequestContext, Record<never, never>> =
-  createBuilder(
-    [],
-    undefined,
-  );
+  createBuilder([]);
 
 function createBuilder(
   middlewares: Procedure["middlewares"],
-  output: Schema | undefined,
+  output?: Schema,
 ): ProcedureBuilder<RequestContext, Record<never, never>> {
   const finish = (kind: ProcedureKind) => (...args: unknown[]): Procedure => {
-    const [input, handler] = args.length > 1 ? args : [undefined, args[0]];
+    const [input, handler] =
+      (args.length > 1 ? args : [undefined, args[0]]) as [unknown, Handler];
     const operation = `define a ${kind}`;
     if (args.length > 1) checkValue(input, "its input", aSchema, operation);
-    checkFunction(handler, "its handler", operation);
+    checkValue(handler, "its handler", aFunction, operation);
     noteDefinition(handler);
     return { kind, input, output, middlewares, handler };
   };
   const builder = {
     context: () => builder,
-    use(middleware: unknown) {
-      checkFunction(middleware, "a middleware", DEFINE);
+    use(middleware: Procedure["middlewares"][number]) {
+      checkValue(middleware, "a middleware", aFunction, DEFINE);
       return createBuilder([...middlewares, middleware], output);
     },
-    output(schema: unknown) {
+    output(schema: Schema) {
       checkValue(schema, "its output", aSchema, DEFINE);
-      return createBuilder(middlewares, schema as Schema);
+      return createBuilder(middlewares, schema);
     },
     query: finish("query"),
     mutation: finish("mutation"),
@@ -266,10 +264,4 @@ function createBuilder(
 
 const DEFINE = "define a procedure";
 
-function checkFunction(
-  value: unknown,
-  name: string,
-  operation: string,
-): asserts value is (args: never) => never {
-  checkValue(value, name, aFunction, operation);
-}
+type Handler = Procedure["handler"];
