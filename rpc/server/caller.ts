@@ -11,7 +11,7 @@ import { Call, type CallSource, type Endpoint } from "./call.ts";
 import { aRouterWith } from "./option_rules.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
-import { notFound } from "./read_message.ts";
+import { findByName } from "./read_message.ts";
 import { methodOf } from "./request_checks.ts";
 import { perform } from "./run.ts";
 
@@ -81,8 +81,7 @@ export function createCaller<R extends { readonly _def: object }>(
 
   function find(path: readonly string[], kind: ProcedureKind): Endpoint {
     const name = path.join(".");
-    const endpoint = endpoints.get(name);
-    if (endpoint === undefined) return notFound(name);
+    const endpoint = findByName(endpoints, name);
     const actual = endpoint.procedure.kind;
     if (actual === kind) return endpoint;
     throw new TypeError(
@@ -117,7 +116,9 @@ export function createCaller<R extends { readonly _def: object }>(
       const endpoint = find(path, "subscription");
       return iterate(endpoint, new Call(endpoint, ctx, source), input);
     };
-    return hasHandlers(more) ? handOver(begin, more, source.signal) : begin();
+    return more?.onData === undefined
+      ? begin()
+      : handOver(begin, more as SubscriptionHandlers<unknown>, source.signal);
   }
 
   return createPathProxy({
@@ -126,12 +127,6 @@ export function createCaller<R extends { readonly _def: object }>(
     mutate: method("mutation"),
     subscribe,
   }) as Caller<R>;
-}
-
-function hasHandlers(
-  options: Partial<SubscriptionHandlers<unknown>> = {},
-): options is SubscriptionHandlers<unknown> {
-  return options.onData !== undefined;
 }
 
 function sourceOf(

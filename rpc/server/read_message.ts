@@ -4,6 +4,7 @@
  * @module
  */
 
+import { kindOf } from "../../core/check/show.ts";
 import { clip } from "../../core/redact/clip.ts";
 import { errors, RPCError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
@@ -103,8 +104,5 @@ export function readInput(
 
 /** Returns the JSON type of a value. */
 export function describe(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return value === undefined ? "nothing" : kindOf(value);
 }
