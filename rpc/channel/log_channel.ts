@@ -9,7 +9,7 @@ import {
 import { LogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost } from "./message_ring.ts";
-import { Persistence } from "./persistence.ts";
+import { createRetry } from "./retry.ts";
 import { RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
@@ -41,7 +41,7 @@ export function createLogChannel<T>(
     (error) => endAll({ error }),
   );
   const closing = new AbortController();
-  const persistence = new Persistence(log, closing.signal);
+  const retry = createRetry(log, closing.signal);
 
   async function publish(value: T): Promise<string> {
     checkOpen("publish");
@@ -99,7 +99,7 @@ export function createLogChannel<T>(
     async function begin(): Promise<string | undefined> {
       // A returning subscriber has a position already.
       if (lastEventId !== undefined && reader.isRunning) return lastEventId;
-      const id = await persistence.try(stop.signal, () => log.tail());
+      const id = await retry(stop.signal, () => log.tail());
       if (id === undefined || stop.signal.aborted) return undefined;
       reader.start(id);
       if (lastEventId === undefined) start?.(id);
@@ -145,7 +145,7 @@ export function createLogChannel<T>(
     let position: number | undefined;
     // The log may hold messages that the ring doesn't.
     while ((position = reader.find(id, exists)) === undefined) {
-      const entries = await persistence.try(signal, () => log.after(id));
+      const entries = await retry(signal, () => log.after(id));
       if (signal.aborted) return;
       if (entries === undefined || (exists && entries.length === 0)) {
         throw messagesLost(history);
