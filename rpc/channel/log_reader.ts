@@ -98,15 +98,12 @@ export class LogReader<T> {
     try {
       await this.#follow(follower, signal);
     } catch (error) {
-      if (!signal.aborted) this.#fail(error);
+      if (signal.aborted) return;
+      this.#onFailure(error);
+      this.stop();
     } finally {
       await follower.close();
     }
-  }
-
-  #fail(error: unknown): void {
-    this.#onFailure(error);
-    this.stop();
   }
 
   async #follow(follower: LogFollower, signal: AbortSignal): Promise<void> {
