@@ -23,7 +23,7 @@ import { aTransformer } from "../server/option_rules.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { createLogChannel } from "./log_channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";
-import { isStorable, PostgresLog } from "./postgres_log.ts";
+import { createPostgresLog, isStorable } from "./postgres_log.ts";
 
 export type { Channel, ChannelSubscribeOptions };
 export type { Tracked, Transformer };
@@ -114,7 +114,7 @@ export function createPostgresChannel<T>(
   const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
   const { history = DEFAULT_HISTORY, transformer } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
-  const log = new PostgresLog({
+  const log = createPostgresLog({
     ...options,
     operation,
     schema,

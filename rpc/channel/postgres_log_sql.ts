@@ -18,24 +18,12 @@ CREATE TABLE IF NOT EXISTS ${table} (
   };
 }
 
-/** The statements of a channel's messages. */
-export interface LogSql {
-  /** `$1` name, `$2` lock, `$3` tag, `$4` texts, `$5` channel. */
-  readonly append: string;
-  /** The same. `$6` rows to keep, without the newest one so far. */
-  readonly appendAndTrim: string;
-  /** `$1` name, `$2` lock, `$3` tag. */
-  readonly tail: string;
-  /** `$1` name, `$2` number, `$3` rows. */
-  readonly after: string;
-}
-
 /**
  * Returns the statements. Numbers commit in order, because an append holds a
  * lock until it commits. So a reader that has seen one number has seen all
  * before it.
  */
-export function logSql(table: string): LogSql {
+export function logSql(table: string) {
   const lock = "SELECT pg_advisory_xact_lock($2::text::bigint)";
   const added = `
   INSERT INTO ${table} (channel, tag, value)
@@ -47,7 +35,9 @@ export function logSql(table: string): LogSql {
 SELECT added.seq::text, (SELECT pg_notify($5::text, '')::text) FROM added
 ORDER BY added.seq`;
   return {
+    /** `$1` name, `$2` lock, `$3` tag, `$4` texts, `$5` channel. */
     append: `WITH lock AS MATERIALIZED (${lock}), added AS (${added})${ids}`,
+    /** The same. `$6` rows to keep, without the newest one so far. */
     appendAndTrim: `
 WITH lock AS MATERIALIZED (${lock}), added AS (${added}), trimmed AS (
   DELETE FROM ${table} USING lock
@@ -59,6 +49,7 @@ WITH lock AS MATERIALIZED (${lock}), added AS (${added}), trimmed AS (
     ORDER BY seq LIMIT 1000
   )
 )${ids}`,
+    /** `$1` name, `$2` lock, `$3` tag. */
     tail: `
 WITH newest AS MATERIALIZED (
   SELECT seq, tag FROM ${table} WHERE channel = $1::text
@@ -70,6 +61,7 @@ WITH newest AS MATERIALIZED (
   RETURNING seq, tag
 )
 SELECT seq::text, tag FROM newest UNION ALL SELECT seq::text, tag FROM first`,
+    /** `$1` name, `$2` number, `$3` rows. */
     after: `
 SELECT each.seq::text, tag, value FROM ${table} AS each
 WHERE channel = $1::text AND seq >= $2::text::bigint

@@ -21,7 +21,7 @@ import { aTransformer } from "../server/option_rules.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { createLogChannel } from "./log_channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";
-import { RedisStream } from "./redis_stream.ts";
+import { createRedisLog } from "./redis_stream.ts";
 
 export type { Channel, ChannelSubscribeOptions, RedisClient };
 export type { Tracked, Transformer };
@@ -116,14 +116,13 @@ export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
   checkOptions(options, OPTIONS, "create channel");
-  const { client, name, history = DEFAULT_HISTORY, timeout = 1 } = options;
-  const stream = new RedisStream({
-    client,
+  const { name, history = DEFAULT_HISTORY, timeout = 1 } = options;
+  const log = createRedisLog({
+    ...options,
     what: `channel ${name}`,
     key: name,
     timeout: toDelay(timeout),
     history,
-    onError: options.onError,
   });
-  return createLogChannel(stream, history, options.transformer);
+  return createLogChannel(log, history, options.transformer);
 }
