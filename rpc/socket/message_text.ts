@@ -5,6 +5,7 @@
  * @module
  */
 
+import { concatBytes } from "../../core/bytes/concat.ts";
 import { RPCError } from "../error.ts";
 import { describe, parseError } from "../server/read_message.ts";
 
@@ -37,10 +38,9 @@ export function readText(message: unknown, limit: number): string {
       `Messages must be text or its bytes, received ${describe(message)}`,
     );
   }
-  const size = sizeOf(chunks);
-  if (size > limit) throw tooLarge(limit);
+  if (sizeOf(chunks) > limit) throw tooLarge(limit);
   try {
-    return decoder.decode(joined(chunks, size));
+    return decoder.decode(joined(chunks));
   } catch {
     throw parseError("The message must be UTF-8");
   }
@@ -53,9 +53,8 @@ export function readText(message: unknown, limit: number): string {
  */
 export function textAtStart(message: unknown, count: number): string {
   if (typeof message === "string") return message.slice(0, count);
-  const chunks = chunksOf(message) ?? [];
-  const start = joined(chunks, Math.min(sizeOf(chunks), count));
-  return lenientDecoder.decode(start);
+  const bytes = joined(chunksOf(message) ?? []);
+  return lenientDecoder.decode(bytes.subarray(0, count));
 }
 
 /** Returns the length of a message: bytes, or UTF-16 code units of a string. */
@@ -85,13 +84,8 @@ function tooLarge(limit: number): RPCError {
 
 function chunksOf(message: unknown): readonly Uint8Array[] | undefined {
   const parts: unknown[] = Array.isArray(message) ? message : [message];
-  const chunks: Uint8Array[] = [];
-  for (const part of parts) {
-    const bytes = bytesOf(part);
-    if (bytes === undefined) return undefined;
-    chunks.push(bytes);
-  }
-  return chunks;
+  const chunks = Array.from(parts, bytesOf);
+  return chunks.every((chunk) => chunk !== undefined) ? chunks : undefined;
 }
 
 function bytesOf(value: unknown): Uint8Array | undefined {
@@ -110,17 +104,10 @@ function sizeOf(chunks: readonly Uint8Array[]): number {
   return chunks.reduce((size, { byteLength }) => size + byteLength, 0);
 }
 
-/** Returns the first `size` bytes in one piece that no other thread changes. */
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+/** Returns bytes in one piece that no other thread changes. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;
-  if (chunks.length === 1 && first!.buffer instanceof ArrayBuffer) {
-    return first!.subarray(0, size);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, size - at), at);
-    at = Math.min(size, at + chunk.byteLength);
-  }
-  return bytes;
+  return chunks.length === 1 && first!.buffer instanceof ArrayBuffer
+    ? first!
+    : concatBytes(chunks);
 }
