@@ -87,7 +87,8 @@ export function createWebSocketHandler(
       const state = stateOf(ws.data);
       let id: string | null = null;
       try {
-        const fields = read(message);
+        const text = readText(message, maxMessageSize);
+        const fields = parseObject(text, "The message");
         if (fields.type === "ping") return answer(ws, state, PONG);
         id = readId(fields.id);
         if (fields.type === "subscribe") {
@@ -131,11 +132,6 @@ export function createWebSocketHandler(
     else ws.close(1008, "Too many unread messages");
   }
 
-  function read(message: SocketMessage): Fields {
-    const text = readText(message, maxMessageSize);
-    return parseObject(text, "The message");
-  }
-
   function subscribe(
     ws: Socket,
     state: State,
@@ -164,24 +160,20 @@ export function createWebSocketHandler(
     }
     const endpoint = findByKeys(parts.endpoints, fields.path);
     checkKind(endpoint);
-    const input = readInput(parts.transformer, fields.input);
-    const lastEventId = readEventId(fields.lastEventId);
-    const traceparent = typeof fields.traceparent === "string"
-      ? fields.traceparent
-      : undefined;
-
-    // Reserves the id before anything asynchronous happens.
+    const { traceparent } = fields;
     const controller = new AbortController();
-    subscriptions.set(id, controller);
-    state.generators++;
     const subscription: Subscription = {
       endpoint,
       id,
-      input,
-      lastEventId,
-      traceparent,
+      input: readInput(parts.transformer, fields.input),
+      lastEventId: readEventId(fields.lastEventId),
+      traceparent: typeof traceparent === "string" ? traceparent : undefined,
       controller,
     };
+
+    // Reserves the id before anything asynchronous happens.
+    subscriptions.set(id, controller);
+    state.generators++;
     streamTo(ws, subscription, parts, state.sessions).finally(() => {
       state.generators--;
       if (subscriptions.get(id) === controller) subscriptions.delete(id);
@@ -216,9 +208,7 @@ export function abortAll(
 ): void {
   const controllers = [...subscriptions.values()];
   subscriptions.clear();
-  for (const controller of controllers) {
-    controller.abort(reason);
-  }
+  for (const controller of controllers) controller.abort(reason);
 }
 
 function checkKind({ path, procedure: { kind } }: Endpoint): void {
