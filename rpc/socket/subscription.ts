@@ -5,7 +5,7 @@
  * @module
  */
 
-import { runInScope } from "../../core/request_scope.ts";
+import type { SpanOpener } from "../../core/observed_span.ts";
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
@@ -54,18 +54,18 @@ export interface Subscription {
  */
 export async function streamTo(
   ws: Socket,
-  subscription: Subscription,
-  parts: RouterParts,
+  { endpoint, id, input, lastEventId, traceparent, controller }: Subscription,
+  { transformer, report }: RouterParts,
   sessions: ConnectionSessions | undefined,
 ): Promise<void> {
-  const { id, controller } = subscription;
+  const { data } = ws;
   const { signal } = controller;
   const member: SessionMember = {
     error: undefined,
     end(error) {
       if (signal.aborted) return;
       member.error = error;
-      ws.data.subscriptions.delete(id);
+      data.subscriptions.delete(id);
       try {
         ws.send(errorMessage(id, error));
       } catch {
@@ -84,26 +84,6 @@ export async function streamTo(
     }
     return undefined;
   });
-  const run = { ...parts, scope, member, sessions };
-  await runInScope(scope, stream, ws, subscription, run);
-  scope.end();
-  sessions?.leave(member);
-}
-
-/** The parts of one run of a subscription. */
-interface Run extends RouterParts {
-  readonly scope: SubscriptionScope;
-  readonly member: SessionMember;
-  readonly sessions: ConnectionSessions | undefined;
-}
-
-async function stream(
-  ws: Socket,
-  { endpoint, id, input, lastEventId, traceparent, controller }: Subscription,
-  { transformer, report, scope, member, sessions }: Run,
-): Promise<void> {
-  const { data } = ws;
-  const { signal } = controller;
   const call = new Call(endpoint, data.ctx, {
     get request() {
       return data.originalRequest ?? missingRequest();
@@ -115,12 +95,13 @@ async function stream(
     signal,
     lastEventId,
   });
-  const work = async (traffic?: Traffic) => {
+
+  async function stream(traffic?: Traffic): Promise<void> {
     const ready = sessions?.begin();
     if (ready !== undefined) await ready;
     if (signal.aborted) return;
     sessions?.add(member);
-    const stream = toIterator(await run(endpoint, call, input), endpoint.path);
+    const values = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
     const send = (value: unknown) => {
       // From here on, the values carry the client's position.
@@ -130,32 +111,35 @@ async function stream(
       traffic?.add(message);
       return message.length;
     };
-    await pump(ws, endpoint, stream, signal, send);
+    await pump(ws, endpoint, values, signal, send);
     if (member.error !== undefined) throw member.error;
-  };
-  try {
-    const open = spanOpenerOf(data);
-    if (open === undefined) await work();
-    else {
-      const span = open(`rpc:${call.path}`, "rpc", {
-        ...spanAttributes(call, endpoint),
-        "app.detached": true,
-        "app.rpc.messages": 0,
-        "app.rpc.input": input === undefined ? undefined : shapeOf(input),
-        "app.rpc.resumed": lastEventId === undefined ? undefined : true,
-      }, traceparent);
-      const traffic = new Traffic(span);
-      await inSpan(
-        span,
-        call,
-        () => traffic.observe(signal, () => work(traffic)),
-      );
-    }
-    if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
-  } catch (error) {
-    const failure = report(error, call);
-    if (!signal.aborted) ws.send(errorMessage(id, failure));
   }
+
+  async function streamInSpan(open: SpanOpener): Promise<void> {
+    const span = open(`rpc:${call.path}`, "rpc", {
+      ...spanAttributes(call, endpoint),
+      "app.detached": true,
+      "app.rpc.messages": 0,
+      "app.rpc.input": input === undefined ? undefined : shapeOf(input),
+      "app.rpc.resumed": lastEventId === undefined ? undefined : true,
+    }, traceparent);
+    const traffic = new Traffic(span);
+    const work = () => traffic.observe(signal, () => stream(traffic));
+    await inSpan(span, call, work);
+  }
+
+  await scope.run(async () => {
+    try {
+      const open = spanOpenerOf(data);
+      await (open === undefined ? stream() : streamInSpan(open));
+      if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
+    } catch (error) {
+      const failure = report(error, call);
+      if (!signal.aborted) ws.send(errorMessage(id, failure));
+    }
+  });
+  scope.end();
+  sessions?.leave(member);
 }
 
 /** Returns the message of an error. */
