@@ -1,11 +1,7 @@
 import { checkOptions } from "../../core/check/options.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
-import {
-  type Channel,
-  type ChannelSubscribeOptions,
-  SUBSCRIBE,
-} from "./channel.ts";
+import { type ChannelSubscribeOptions, SUBSCRIBE } from "./channel.ts";
 import { LogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost } from "./message_ring.ts";
@@ -13,17 +9,11 @@ import { createRetry } from "./retry.ts";
 import { RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
-/** A channel that several processes share. */
-export interface LogChannel<T> extends Channel<T>, AsyncDisposable {
-  ping(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Ends a subscription in this process, with an error if there is one. */
 type End = (failure?: { readonly error: unknown }) => void;
 
 /**
- * Creates a channel over a log. All subscriptions of this process share the
+ * Creates a channel that several processes share, over a log. All subscriptions of this process share the
  * copies of the newest messages. They read the others from the log.
  *
  * @param history The number of messages to copy.
@@ -32,7 +22,7 @@ export function createLogChannel<T>(
   log: MessageLog,
   history: number,
   transformer: Transformer = JSON,
-): LogChannel<T> {
+) {
   const subscriptions = new Set<End>();
   const reader = new LogReader<T>(
     log,
@@ -117,17 +107,13 @@ export function createLogChannel<T>(
         end();
       }
     })();
-    return {
-      next: () => messages.next(),
-      return() {
-        // Wakes the generator if it waits.
-        end();
-        return messages.return();
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
+    const leave = messages.return.bind(messages);
+    messages.return = (value) => {
+      // Wakes the generator if it waits.
+      end();
+      return leave(value);
     };
+    return messages;
   }
 
   /** Yields the messages after `lastEventId`, or after the entry `newest`. */
