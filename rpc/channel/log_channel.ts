@@ -2,7 +2,7 @@ import { checkOptions } from "../../core/check/options.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { type ChannelSubscribeOptions, SUBSCRIBE } from "./channel.ts";
-import { LogReader } from "./log_reader.ts";
+import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost } from "./message_ring.ts";
 import { createRetry } from "./retry.ts";
@@ -24,7 +24,7 @@ export function createLogChannel<T>(
   transformer: Transformer = JSON,
 ) {
   const subscriptions = new Set<End>();
-  const reader = new LogReader<T>(
+  const reader = createLogReader(
     log,
     history,
     toMessage,

@@ -7,54 +7,35 @@ import { MessageRing } from "./message_ring.ts";
 /** Time between two checks for a connection, in milliseconds. */
 const RETRY_AFTER = 50;
 
-/** Copies the messages of a log into a ring. */
-export class LogReader<T> {
-  /** The newest messages. */
-  readonly ring: MessageRing<T>;
-  readonly #log: MessageLog;
-  readonly #read: (entry: Entry) => Tracked<T> | undefined;
-  readonly #onFailure: (error: unknown) => void;
+/**
+ * Creates a reader that copies the messages of a log into a ring. It isn't
+ * started.
+ *
+ * @param history The capacity of the ring.
+ * @param read Returns the message of an entry.
+ * @param onFailure Called when reading fails for good.
+ */
+export function createLogReader<T>(
+  log: MessageLog,
+  history: number,
+  read: (entry: Entry) => Tracked<T> | undefined,
+  onFailure: (error: unknown) => void,
+) {
+  const ring = new MessageRing<T>(history);
   /** Stops the copying. `undefined` while nothing is copied. */
-  #running: AbortController | undefined;
-  #closed: Promise<unknown> = Promise.resolve();
+  let running: AbortController | undefined;
+  let closed: Promise<unknown> = Promise.resolve();
   /** The entry before the ring's oldest message. */
-  #floor = "";
+  let floor = "";
   /** The newest entry that was copied. */
-  #newest = "";
-
-  /**
-   * Creates a reader that isn't started.
-   *
-   * @param history The capacity of the ring.
-   * @param read Returns the message of an entry.
-   * @param onFailure Called when reading fails for good.
-   */
-  constructor(
-    log: MessageLog,
-    history: number,
-    read: (entry: Entry) => Tracked<T> | undefined,
-    onFailure: (error: unknown) => void,
-  ) {
-    this.ring = new MessageRing(history);
-    this.#log = log;
-    this.#read = read;
-    this.#onFailure = onFailure;
-  }
-
-  /** Whether it is copying. */
-  get isRunning(): boolean {
-    return this.#running !== undefined;
-  }
+  let newest = "";
 
   /** Copies the messages after the entry `id`, unless it is copying already. */
-  start(id: string): void {
-    if (this.#running !== undefined) return;
-    this.#running = new AbortController();
-    this.#goTo(id);
-    this.#closed = Promise.all([
-      this.#closed,
-      this.#run(this.#running.signal),
-    ]);
+  function start(id: string): void {
+    if (running !== undefined) return;
+    running = new AbortController();
+    floor = newest = id;
+    closed = Promise.all([closed, run(running.signal)]);
   }
 
   /**
@@ -62,11 +43,11 @@ export class LogReader<T> {
    *
    * @returns Resolves when its connection is closed.
    */
-  stop(): Promise<unknown> {
-    this.#running?.abort();
-    this.#running = undefined;
-    this.ring.clear();
-    return this.#closed;
+  function stop(): Promise<unknown> {
+    running?.abort();
+    running = undefined;
+    ring.clear();
+    return closed;
   }
 
   /**
@@ -76,53 +57,53 @@ export class LogReader<T> {
    * @param exists Whether the log is known to have the entry. The ring may be
    * behind it then.
    */
-  find(id: string, exists: boolean): number | undefined {
-    const log = this.#log;
-    if (id === this.#newest) return this.ring.end;
-    if (id === this.#floor) return this.ring.start;
-    if (log.compareIds(id, this.#newest) > 0) {
-      return exists ? this.ring.end : undefined;
-    }
-    let { start: low, end: high } = this.ring;
+  function find(id: string, exists: boolean): number | undefined {
+    if (id === newest) return ring.end;
+    if (id === floor) return ring.start;
+    if (log.compareIds(id, newest) > 0) return exists ? ring.end : undefined;
+    let { start: low, end: high } = ring;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (log.compareIds(this.ring.at(middle).id, id) <= 0) low = middle + 1;
+      if (log.compareIds(ring.at(middle).id, id) <= 0) low = middle + 1;
       else high = middle;
     }
-    const isThere = low > this.ring.start && this.ring.at(low - 1).id === id;
+    const isThere = low > ring.start && ring.at(low - 1).id === id;
     return isThere ? low : undefined;
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    const follower = this.#log.follow(signal);
+  async function run(signal: AbortSignal): Promise<void> {
+    const follower = log.follow(signal);
     try {
-      await this.#follow(follower, signal);
+      await follow(follower, signal);
     } catch (error) {
       if (signal.aborted) return;
-      this.#onFailure(error);
-      this.stop();
+      onFailure(error);
+      stop();
     } finally {
       await follower.close();
     }
   }
 
-  async #follow(follower: LogFollower, signal: AbortSignal): Promise<void> {
+  async function follow(
+    follower: LogFollower,
+    signal: AbortSignal,
+  ): Promise<void> {
     let isBehind = true;
     while (!signal.aborted) {
       try {
         const entries: Page = isBehind
-          ? await follower.after(this.#newest)
-          : await follower.next(this.#newest);
+          ? await follower.after(newest)
+          : await follower.next(newest);
         if (signal.aborted) return;
         if (entries === undefined) {
           // Entries after it may be gone as well.
           const id = await follower.tail();
           if (signal.aborted) return;
-          this.ring.clear();
-          this.#goTo(id);
+          ring.clear();
+          floor = newest = id;
         } else {
-          for (const entry of entries) this.#take(entry);
-          isBehind = entries.length === this.#log.pageSize;
+          for (const entry of entries) take(entry);
+          isBehind = entries.length === log.pageSize;
         }
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
@@ -132,19 +113,23 @@ export class LogReader<T> {
     }
   }
 
-  #take(entry: Entry): void {
-    const { ring } = this;
-    const message = this.#read(entry);
-    this.#newest = entry.id;
+  function take(entry: Entry): void {
+    const message = read(entry);
+    newest = entry.id;
     if (message === undefined) return;
-    if (ring.end - ring.start === ring.capacity) {
-      this.#floor = ring.at(ring.start).id;
-    }
+    if (ring.end - ring.start === ring.capacity) floor = ring.at(ring.start).id;
     ring.push(message);
   }
 
-  #goTo(id: string): void {
-    this.#floor = id;
-    this.#newest = id;
-  }
+  return {
+    /** The newest messages. */
+    ring,
+    /** Whether it is copying. */
+    get isRunning() {
+      return running !== undefined;
+    },
+    start,
+    stop,
+    find,
+  };
 }
