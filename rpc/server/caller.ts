@@ -11,8 +11,7 @@ import { Call, type CallSource, type Endpoint } from "./call.ts";
 import { aRouterWith } from "./option_rules.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
-import { findByName } from "./read_message.ts";
-import { methodOf } from "./request_checks.ts";
+import { findByName, methodOf } from "./read_message.ts";
 import { perform } from "./run.ts";
 
 /** Options of {@linkcode createCaller}. */

@@ -18,10 +18,14 @@ import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { readQueryString } from "./query_string.ts";
 import {
+  bodyFailure,
+  checkContentType,
+  checkKind,
   describe,
   type Fields,
   findByKeys,
   findByName,
+  methodNotAllowed,
   parseError,
   parseJSON,
   parseObject,
@@ -29,12 +33,6 @@ import {
   readObject,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
-import {
-  bodyFailure,
-  checkContentType,
-  checkKind,
-  methodNotAllowed,
-} from "./request_checks.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
 import { perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";

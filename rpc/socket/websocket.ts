@@ -16,11 +16,11 @@ import {
   describe,
   type Fields,
   findByKeys,
+  methodOf,
   parseError,
   parseObject,
   readInput,
 } from "../server/read_message.ts";
-import { methodOf } from "../server/request_checks.ts";
 import { type Socket, unsent, type WSConnectionData } from "./connection.ts";
 import {
   lengthOf,
