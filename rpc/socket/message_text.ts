@@ -5,6 +5,7 @@
  * @module
  */
 
+import { bytesOf } from "../../core/bytes/bytes_of.ts";
 import { concatBytes } from "../../core/bytes/concat.ts";
 import { RPCError } from "../error.ts";
 import { describe, parseError } from "../server/read_message.ts";
@@ -86,18 +87,6 @@ function chunksOf(message: unknown): readonly Uint8Array[] | undefined {
   const parts: unknown[] = Array.isArray(message) ? message : [message];
   const chunks = Array.from(parts, bytesOf);
   return chunks.every((chunk) => chunk !== undefined) ? chunks : undefined;
-}
-
-function bytesOf(value: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(value)) {
-    const { buffer, byteOffset, byteLength } = value;
-    return new Uint8Array(buffer, byteOffset, byteLength);
-  }
-  // Not `instanceof`: a test runner's buffers come from another realm.
-  const tag = Object.prototype.toString.call(value);
-  return tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]"
-    ? new Uint8Array(value as ArrayBufferLike)
-    : undefined;
 }
 
 function sizeOf(chunks: readonly Uint8Array[]): number {

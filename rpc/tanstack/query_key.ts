@@ -1,4 +1,5 @@
 import type { DataTag } from "@tanstack/query-core";
+import { bytesOf } from "../../core/bytes/bytes_of.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
@@ -136,13 +137,6 @@ function list(values: readonly unknown[], around: readonly object[]): unknown {
     values,
     (value) => value === undefined ? tag("undefined", 0) : toKey(value, around),
   );
-}
-
-/** Returns the bytes of a buffer or a view. */
-function bytesOf(value: object): Uint8Array | undefined {
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  if (!ArrayBuffer.isView(value)) return undefined;
-  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
 /** Whether an object's text is its whole value, which JSON would omit. */
