@@ -94,7 +94,11 @@ export function createOpenAPIDocument(
   options: OpenAPIOptions,
 ): OpenAPIDocument {
   checkValue(router, "router", aRouterWith("_def"), OPERATION);
-  checkValues(options);
+  checkOptions(options, OPTIONS, OPERATION);
+  const server = { url: aString, description: aString };
+  options.servers?.forEach((value, index) =>
+    checkOptions(value, server, OPERATION, `servers[${index}]`)
+  );
   if (router["~wire"] === "transformed") {
     throw cannot(
       "the router has a transformer, whose text JSON Schema can't describe; give createRouter(router._def) instead, and serve that one too",
@@ -172,13 +176,13 @@ function describeInput(
   if (kind === "mutation") {
     // Without a body, most callers send no content type. The server would then
     // treat the call as another site's form.
-    const required = true;
-    const content = json(schema);
-    const description = "Ignored, but must be JSON";
+    const ignored = { description: "Ignored, but must be JSON" };
     return {
-      requestBody: input === undefined
-        ? { description, required, content }
-        : { required, content },
+      requestBody: {
+        ...(input === undefined ? ignored : {}),
+        required: true,
+        content: json(schema),
+      },
     };
   }
   if (input === undefined) return {};
@@ -221,14 +225,6 @@ const OPTIONS: OptionRules<OpenAPIOptions> = {
   servers: true,
   toJSONSchema: aFunction,
 };
-
-function checkValues(options: OpenAPIOptions): void {
-  checkOptions(options, OPTIONS, OPERATION);
-  const rules = { url: aString, description: aString };
-  options.servers?.forEach((server, index) =>
-    checkOptions(server, rules, OPERATION, `servers[${index}]`)
-  );
-}
 
 function cannot(reason: string, cause?: unknown): TypeError {
   const message = cause instanceof RangeError

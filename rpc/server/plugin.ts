@@ -186,15 +186,15 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     const isOpen = upgradeToWebSocket(upgrader, request, ctx);
     const response = upgrader.response(request);
     if (isOpen) return response!;
-    return refuseUpgrade(
-      isForeign(request)
-        ? errors.forbidden(
-          "Pages of other origins can't open sockets unless trustedOrigins of rpcPlugin() lists them",
-        )
-        : response === undefined
-        ? errors.badRequest("The WebSocket handshake is malformed")
-        : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status),
-    );
+    const refusal = isForeign(request)
+      ? errors.forbidden(
+        "Pages of other origins can't open sockets unless trustedOrigins of rpcPlugin() lists them",
+      )
+      : response === undefined
+      ? errors.badRequest("The WebSocket handshake is malformed")
+      : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status);
+    recordRefusal(refusal);
+    return respondError(refusal, "GET");
   }
 
   return {
@@ -217,11 +217,6 @@ function isUpgrade({ method, headers }: Request): boolean {
 }
 
 const TOO_MANY_SOCKETS = "This address has too many sockets open";
-
-function refuseUpgrade(error: RPCError): Response {
-  recordRefusal(error);
-  return respondError(error, "GET");
-}
 
 function hasRequest(ctx: unknown): ctx is Context {
   return typeof (ctx as Partial<Context> | null | undefined)?.withRequest ===

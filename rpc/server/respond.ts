@@ -49,13 +49,9 @@ export function respondError(
     addHeaders(headers, new Headers(error.headers));
   }
   headers.set("content-type", "application/json");
-  const body = method === "HEAD" ? null : failure(error);
+  const envelope = `{"ok":false,"error":${stringifyError(error)}}`;
+  const body = method === "HEAD" ? null : envelope;
   return new Response(body, { status, headers });
-}
-
-/** The envelope of a failure. */
-function failure(error: RPCError): string {
-  return `{"ok":false,"error":${stringifyError(error)}}`;
 }
 
 /** @throws {TypeError} If a procedure has set a reserved header. */
