@@ -34,21 +34,24 @@ export class Call implements CallInfo<unknown> {
   readonly type: ProcedureKind;
   /** The span of this call, when it is traced. */
   span: ObservedSpan | undefined = undefined;
+  readonly #procedure: Endpoint["procedure"];
   /** Whether the procedure is done, so that it can't be abandoned. */
   #settled = false;
   readonly #source: CallSource;
   #controller: AbortController | undefined = undefined;
   #unfollow: (() => void) | undefined = undefined;
 
-  constructor(
-    { path, procedure }: Endpoint,
-    ctx: unknown,
-    source: CallSource,
-  ) {
+  constructor({ path, procedure }: Endpoint, ctx: unknown, source: CallSource) {
     this.ctx = ctx;
     this.path = path;
     this.type = procedure.kind;
+    this.#procedure = procedure;
     this.#source = source;
+  }
+
+  /** The procedure. A getter, so that logs of a call don't show it. */
+  get procedure(): Endpoint["procedure"] {
+    return this.#procedure;
   }
 
   get request(): Request {

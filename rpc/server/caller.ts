@@ -96,10 +96,10 @@ export function createCaller<R extends { readonly _def: object }>(
     input: unknown,
     callOptions?: DirectCallOptions,
   ): Promise<unknown> => {
-    const endpoint = find(path, kind);
-    const call = new Call(endpoint, ctx, sourceOf(options, callOptions));
+    const source = sourceOf(options, callOptions);
+    const call = new Call(find(path, kind), ctx, source);
     try {
-      return await perform(endpoint, call, input, (output) => output);
+      return await perform(call, input, (output) => output);
     } finally {
       call.settle();
     }
@@ -111,10 +111,8 @@ export function createCaller<R extends { readonly _def: object }>(
     more?: DirectSubscribeOptions & Partial<SubscriptionHandlers<unknown>>,
   ): AsyncGenerator<unknown> | (() => void) {
     const source = sourceOf(options, more);
-    const begin = () => {
-      const endpoint = find(path, "subscription");
-      return iterate(endpoint, new Call(endpoint, ctx, source), input);
-    };
+    const begin = () =>
+      iterate(new Call(find(path, "subscription"), ctx, source), input);
     return more?.onData === undefined
       ? begin()
       : handOver(begin, more as SubscriptionHandlers<unknown>, source.signal);

@@ -8,18 +8,14 @@ import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import type { Call, Endpoint } from "./call.ts";
+import type { Call } from "./call.ts";
 import { checkOutput, perform, toIterator } from "./run.ts";
 
 /**
  * Yields the values of a subscription, which begins with the first `next()`.
  */
-export function iterate(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-): AsyncGenerator<unknown> {
-  const iterator = values(endpoint, call, input);
+export function iterate(call: Call, input: unknown): AsyncGenerator<unknown> {
+  const iterator = values(call, input);
   const leave = iterator.return.bind(iterator);
   // A waiting generator would delay `return()`, so abort the procedure first.
   iterator.return = (value) => {
@@ -29,13 +25,8 @@ export function iterate(
   return iterator;
 }
 
-async function* values(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-): AsyncGenerator<unknown> {
+async function* values(call: Call, input: unknown): AsyncGenerator<unknown> {
   const stream = await perform(
-    endpoint,
     call,
     input,
     (output) => toIterator(output, call.path),
@@ -45,8 +36,7 @@ async function* values(
       const { done, value } = await stream.next();
       if (done) return;
       yield await checkOutput(
-        endpoint.procedure,
-        call.path,
+        call,
         value instanceof Tracked ? value.value : value,
       );
     }

@@ -214,7 +214,7 @@ export function createHTTPHandler(
     recordCall(endpoint.path);
     return attempt(
       () =>
-        whenDone(perform(endpoint, call, input, success), (envelope) => {
+        whenDone(perform(call, input, success), (envelope) => {
           if (source.added !== undefined) checkHeaders(source.added, call.path);
           call.settle();
           return envelope;

@@ -1,4 +1,4 @@
-import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
+import { type Call, HandlerArguments } from "./call.ts";
 
 /**
  * Runs the middlewares of a procedure around its handler. Ends the stream of a
@@ -7,10 +7,10 @@ import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
  * @param handle Runs the handler.
  */
 export async function runMiddlewares(
-  { kind, middlewares }: Endpoint["procedure"],
   call: Call,
   handle: (args: HandlerArguments) => unknown,
 ): Promise<unknown> {
+  const { kind, middlewares } = call.procedure;
   let fields: Record<string, unknown> = {};
   let stream: unknown;
   let failed = false;

@@ -8,7 +8,6 @@
 
 import { kindOf } from "../../core/check/show.ts";
 import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
-import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import {
@@ -17,7 +16,7 @@ import {
   sanitizeValidationError,
   validate,
 } from "../procedure/validate.ts";
-import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
+import { type Call, HandlerArguments } from "./call.ts";
 import { invalidReason } from "./refusal_reason.ts";
 import { runMiddlewares } from "./middlewares.ts";
 import { inSpan, spanAttributes } from "./tracing.ts";
@@ -33,22 +32,14 @@ import { inSpan, spanAttributes } from "./tracing.ts";
  * `finish`.
  */
 export function perform<T>(
-  endpoint: Endpoint,
   call: Call,
   input: unknown,
   finish: (output: unknown) => T,
 ): MaybePromise<T> {
   const parent = currentScope()?.span;
-  if (parent !== undefined) {
-    const attributes = spanAttributes(call, endpoint);
-    const span = parent.child(`rpc:${call.path}`, "rpc", attributes);
-    return inSpan(
-      span,
-      call,
-      async () => finish(await run(endpoint, call, input)),
-    );
-  }
-  return whenDone(run(endpoint, call, input), finish);
+  if (parent === undefined) return whenDone(run(call, input), finish);
+  const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
+  return inSpan(span, call, async () => finish(await run(call, input)));
 }
 
 /**
@@ -59,28 +50,15 @@ export function perform<T>(
  * @throws `VALIDATION_ERROR`, or any error of a middleware, a schema's code or
  * the handler.
  */
-export function run(
-  { procedure }: Endpoint,
-  call: Call,
-  input: unknown,
-): unknown {
-  return procedure.middlewares.length === 0
-    ? handle(procedure, call, new HandlerArguments(call), input)
-    : runMiddlewares(
-      procedure,
-      call,
-      (args) => handle(procedure, call, args, input),
-    );
+export function run(call: Call, input: unknown): unknown {
+  return call.procedure.middlewares.length === 0
+    ? handle(call, new HandlerArguments(call), input)
+    : runMiddlewares(call, (args) => handle(call, args, input));
 }
 
-function handle(
-  procedure: Endpoint["procedure"],
-  call: Call,
-  args: HandlerArguments,
-  input: unknown,
-): unknown {
-  const { span } = call;
-  if (procedure.input === undefined) return answer(procedure, args, span);
+function handle(call: Call, args: HandlerArguments, input: unknown): unknown {
+  const { procedure, span } = call;
+  if (procedure.input === undefined) return answer(call, args);
   const began = span === undefined ? 0 : performance.now();
   return whenDone(validate(procedure.input, input), (checked) => {
     span?.event("rpc.validation", {
@@ -99,34 +77,29 @@ function handle(
       throw new RPCError("VALIDATION_ERROR", message, 400, { details });
     }
     args.input = checked.value;
-    return answer(procedure, args, span);
+    return answer(call, args);
   });
 }
 
-function answer(
-  procedure: Endpoint["procedure"],
-  args: HandlerArguments,
-  span: ObservedSpan | undefined,
-): unknown {
+function answer(call: Call, args: HandlerArguments): unknown {
+  const { procedure, span } = call;
   const checksOutput = procedure.output !== undefined &&
     procedure.kind !== "subscription";
   return checksOutput || span !== undefined
-    ? answerLater(procedure, args, span, checksOutput)
+    ? answerLater(call, args, checksOutput)
     : procedure.handler(args as never);
 }
 
 async function answerLater(
-  procedure: Endpoint["procedure"],
+  call: Call,
   args: HandlerArguments,
-  span: ObservedSpan | undefined,
   checksOutput: boolean,
 ): Promise<unknown> {
+  const { procedure, span } = call;
   const began = span === undefined ? 0 : performance.now();
   try {
     const output = await procedure.handler(args as never);
-    return checksOutput
-      ? await checkOutput(procedure, args.path, output)
-      : output;
+    return checksOutput ? await checkOutput(call, output) : output;
   } finally {
     span?.setAttribute("app.rpc.handler_duration", performance.now() - began);
   }
@@ -140,8 +113,7 @@ async function answerLater(
  * rethrown.
  */
 export async function checkOutput(
-  { output }: Endpoint["procedure"],
-  path: string,
+  { path, procedure: { output } }: Call,
   value: unknown,
 ): Promise<unknown> {
   if (output === undefined) return value;

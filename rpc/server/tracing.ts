@@ -15,7 +15,7 @@ import { isA } from "../../core/is_a.ts";
 import { definitionOf } from "../../core/runtime/call_site.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { RPCError } from "../error.ts";
-import type { Call, Endpoint } from "./call.ts";
+import type { Call } from "./call.ts";
 import { refusalReason } from "./refusal_reason.ts";
 
 /** The endpoint of a request and its number of calls, by its root span. */
@@ -61,8 +61,7 @@ export function recordRefusedCall(error: RPCError): void {
 
 /** Returns the attributes of a call's span. */
 export function spanAttributes(
-  { path, type }: Call,
-  { procedure }: Endpoint,
+  { path, type, procedure }: Call,
 ): Attributes {
   return {
     ...definitionOf(procedure.handler),

@@ -101,7 +101,7 @@ export async function streamTo(
     if (ready !== undefined) await ready;
     if (signal.aborted) return;
     sessions?.add(member);
-    const values = toIterator(await run(endpoint, call, input), endpoint.path);
+    const values = toIterator(await run(call, input), call.path);
     const encode = encoder(id, transformer);
     const send = (value: unknown) => {
       // From here on, the values carry the client's position.
@@ -111,13 +111,13 @@ export async function streamTo(
       traffic?.add(message);
       return message.length;
     };
-    await pump(ws, endpoint, values, signal, send);
+    await pump(ws, call, values, signal, send);
     if (member.error !== undefined) throw member.error;
   }
 
   async function streamInSpan(open: SpanOpener): Promise<void> {
     const span = open(`rpc:${call.path}`, "rpc", {
-      ...spanAttributes(call, endpoint),
+      ...spanAttributes(call),
       "app.detached": true,
       "app.rpc.messages": 0,
       "app.rpc.input": input === undefined ? undefined : shapeOf(input),
@@ -166,7 +166,7 @@ function missingRequest(): never {
  */
 async function pump(
   ws: Socket,
-  { path, procedure }: Endpoint,
+  call: Call,
   iterator: AsyncIterator<unknown>,
   signal: AbortSignal,
   send: (value: unknown) => number,
@@ -193,8 +193,10 @@ async function pump(
       ended = false;
       if (signal.aborted) return;
       let { value } = result;
-      if (procedure.output !== undefined) {
-        value = await checkValue(procedure, path, value);
+      if (call.procedure.output !== undefined) {
+        value = value instanceof Tracked
+          ? new Tracked(value.id, await checkOutput(call, value.value))
+          : await checkOutput(call, value);
         // Another subscription may use the id by now.
         if (signal.aborted) return;
       }
@@ -219,20 +221,6 @@ async function pump(
     // error has already ended it.
     await (ended ? stopped : stop());
   }
-}
-
-async function checkValue(
-  procedure: Endpoint["procedure"],
-  path: string,
-  value: unknown,
-): Promise<unknown> {
-  if (!(value instanceof Tracked)) {
-    return await checkOutput(procedure, path, value);
-  }
-  return new Tracked(
-    value.id,
-    await checkOutput(procedure, path, value.value),
-  );
 }
 
 /** Returns a function that encodes the values of a subscription as messages. */
