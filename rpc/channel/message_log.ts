@@ -35,7 +35,10 @@ export interface MessageLog {
    * Returns the next entries after the entry `id`, for a returning subscriber.
    */
   after(id: string): Promise<Page>;
-  /** Begins to wait for entries, until the signal aborts. */
+  /**
+   * Begins to wait for entries, until the signal aborts. The follower may have
+   * its own connection.
+   */
   follow(signal: AbortSignal): LogFollower;
   /** Resolves if the server answers. */
   ping(): Promise<unknown>;
@@ -44,13 +47,8 @@ export interface MessageLog {
 }
 
 /** Reads the entries of a log as they arrive. */
-export interface LogFollower {
-  /** Returns the id of the newest entry. */
-  tail(): Promise<string>;
-  /** Returns the next entries after the entry `id`. */
-  after(id: string): Promise<Page>;
-  /** The same, but waits a while for an entry. May return none. */
+export interface LogFollower
+  extends Pick<MessageLog, "tail" | "after" | "close"> {
+  /** The same as `after()`, but waits a while for an entry. May return none. */
   next(id: string): Promise<Page>;
-  /** Closes its own connection, if any. */
-  close(): Promise<void>;
 }

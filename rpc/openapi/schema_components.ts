@@ -1,20 +1,7 @@
 import type { JSONSchema } from "./json_schema.ts";
 
-/** The named JSON Schemas of an OpenAPI document. */
-export interface SchemaComponents {
-  /**
-   * Returns a schema that works anywhere in the document: its definitions move
-   * to the components, and its references follow.
-   *
-   * @param name The name of the schema, if it refers to itself.
-   */
-  embed(schema: JSONSchema, name: string): JSONSchema;
-  /** The components so far, by name. */
-  readonly schemas: { readonly [name: string]: JSONSchema };
-}
-
 /**
- * Creates the collection of a document's schemas.
+ * Creates the collection of an OpenAPI document's schemas.
  *
  * A reference such as `#/$defs/Post` is relative to the document's root, so an
  * inner schema can't keep its `$defs`. Equal definitions with one name become
@@ -25,12 +12,19 @@ export interface SchemaComponents {
  */
 export function createSchemaComponents(
   schemas: { readonly [name: string]: JSONSchema },
-): SchemaComponents {
+) {
   const components = new Map(Object.entries(schemas));
   const known = new Map<string, string>();
 
   return {
-    embed({ $schema: _, $defs = {}, ...root }, rootName) {
+    /**
+     * Returns a schema that works anywhere in the document: its definitions move
+     * to the components, and its references follow.
+     *
+     * @param rootName The name of the schema, if it refers to itself.
+     */
+    embed(schema: JSONSchema, rootName: string): JSONSchema {
+      const { $schema: _, $defs = {}, ...root } = schema;
       const parts = new Map<string, JSONSchema>([
         ["", root],
         ...Object.entries($defs as Record<string, JSONSchema>)
@@ -70,6 +64,7 @@ export function createSchemaComponents(
         ? { $ref: `#/components/schemas/${nameOf("")}` }
         : relocate(root);
     },
+    /** Returns the components so far, by name. */
     get schemas() {
       return Object.fromEntries(components);
     },
