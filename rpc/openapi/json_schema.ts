@@ -56,17 +56,12 @@ export function describeSchema(
       },
     });
   }
-  let failure: unknown;
   try {
     return convert({ target: TARGET });
   } catch (error) {
-    failure = error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return replace(schema, reason);
   }
-  // Outside of `try`, so that errors of toJSONSchema are seen.
-  return replace(
-    schema,
-    failure instanceof Error ? failure.message : String(failure),
-  );
 }
 
 const TARGET = "draft-2020-12";
