@@ -12,7 +12,6 @@ import {
   rule,
 } from "../../core/check/rules.ts";
 import {
-  DEFAULT_SCHEMA,
   POSTGRES_OPTIONS,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
@@ -109,18 +108,8 @@ export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
 export function createPostgresChannel<T>(
   options: PostgresChannelOptions,
 ): PostgresChannel<T> {
-  const operation = "create channel";
-  checkOptions(options, OPTIONS, operation);
-  const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
+  checkOptions(options, OPTIONS, "create channel");
   const { history = DEFAULT_HISTORY, transformer } = options;
-  const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
-  const log = createPostgresLog({
-    ...options,
-    operation,
-    schema,
-    table,
-    history,
-    random,
-  });
+  const log = createPostgresLog({ ...options, history });
   return createLogChannel(log, history, transformer);
 }

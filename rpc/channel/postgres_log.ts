@@ -17,6 +17,7 @@
 import { toHex } from "../../core/bytes/hex.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
+  DEFAULT_SCHEMA,
   meetingPoint,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
@@ -26,17 +27,14 @@ import { logSql, logTables } from "./postgres_log_sql.ts";
 
 /** Settings of a {@linkcode createPostgresLog}. */
 export interface PostgresLogOptions extends PostgresOptions {
-  readonly schema: string;
-  /** The operation in error messages. */
-  readonly operation: string;
-  /** The table. */
-  readonly table: string;
+  /** The table. Default `kit_messages`. */
+  readonly table?: string;
   /** The channel's name. */
   readonly name: string;
   /** The minimum number of messages kept. */
   readonly history: number;
-  /** The source of randomness. */
-  readonly random: (bytes: Uint8Array<ArrayBuffer>) => void;
+  /** The source of randomness. Default: `crypto.getRandomValues`. */
+  readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 /** Messages that the next statement appends. */
@@ -64,7 +62,9 @@ const TRIM_PART = 1 / 16;
  * @throws {TypeError} If `connect` doesn't create a supported client.
  */
 export function createPostgresLog(options: PostgresLogOptions): MessageLog {
-  const { name, schema, table, history, random } = options;
+  const { name, history } = options;
+  const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
+  const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
   const { channel, lock } = meetingPoint("channel", schema, table, name);
   const sql = logSql(`${schema}.${table}`);
   const pageSize = Math.min(MAX_PAGE, history);
@@ -82,6 +82,7 @@ export function createPostgresLog(options: PostgresLogOptions): MessageLog {
   const wake = () => news.resolve();
   const link = new PostgresLink({
     ...options,
+    operation: "create channel",
     what: `channel ${JSON.stringify(name)}`,
     // A single connection, so that statements run in the order of the calls.
     maxConnections: 1,
