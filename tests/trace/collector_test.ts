@@ -607,6 +607,27 @@ Deno.test("Browser spans that don't fit into the trace are counted", () => {
   assertEquals(trace.metadata.droppedSpans, 102);
 });
 
+Deno.test("Browser spans that fill a trace early give way to the server's spans", () => {
+  const { tracer, clock } = createTestTracer();
+  const root = tracer.startTrace("GET /");
+  const step = root.child("step", "data");
+  const { added } = createCollector(tracer, { now: () => EPOCH }).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: Array.from({ length: 500 }, (_, i) => clientSpan(i + 1, root.id)),
+  });
+  assertEquals(added, 500);
+  clock.advance(10);
+  step.end();
+  root.end();
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.spans.size, 500);
+  assertEquals(trace.spans.get(step.id)?.parentId, root.id);
+  assertEquals(trace.spans.has(id(498)), true);
+  assertEquals(trace.spans.has(id(499)), false, "the last ones give way");
+  assertEquals(trace.metadata.droppedSpans, 2);
+});
+
 Deno.test("Data from browsers, including events, stays within the bound of a trace", () => {
   const { tracer, receive } = setUp();
   const events = Array.from({ length: 60 }, () => ({

@@ -87,10 +87,14 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     return ids.has(spanId);
   }
 
-  /** Adds a record that has ended, as far as it fits. */
+  /**
+   * Adds a record that has ended, as far as it fits. Spans of a browser or
+   * another service give way to it, the last ones first.
+   */
   addRecord(record: TraceRecord): void {
     this.#data = undefined;
     this.#maxSpans = Math.max(this.#maxSpans, record.host.maxSpansPerTrace);
+    this.#makeRoom(record.spanCount, record.size);
     const spans = this.#maxSpans - this.#spanCount;
     const bytes = this.#capacity - this.#size;
     this.#droppedSpans += record.droppedSpans;
@@ -105,6 +109,18 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     this.#records.push(record);
     this.#spanCount += record.spanCount;
     this.#size += record.size;
+  }
+
+  #makeRoom(spans: number, bytes: number): void {
+    for (const [id, span] of [...this.#spans ?? []].reverse()) {
+      const hasRoom = this.#spanCount + spans <= this.#maxSpans &&
+        this.#size + bytes <= this.#capacity;
+      if (hasRoom) return;
+      this.#spans!.delete(id);
+      this.#spanCount--;
+      this.#size -= sizeOfSpan(span);
+      this.#droppedSpans++;
+    }
   }
 
   get #capacity(): number {

@@ -87,13 +87,13 @@ export const clientSpans = defineTarget(
     isEarly: fc.boolean(),
   }),
   () => {
-    const tracer = createTracer({ maxTraces: 3, maxSpansPerTrace: 10 });
-    const handler = createTracesAPIHandler(tracer, {
-      authorize: () => true,
-      collector: createCollector(tracer),
-    });
     return {
       async check({ messages, isEarly }) {
+        const tracer = createTracer({ maxTraces: 3, maxSpansPerTrace: 10 });
+        const handler = createTracesAPIHandler(tracer, {
+          authorize: () => true,
+          collector: createCollector(tracer),
+        });
         const root = tracer.startTrace("GET /");
         const child = root.child("loader", "data");
         child.setAttribute("a", 1);
