@@ -2,6 +2,7 @@ import type { ConnectionInfo } from "../core/context.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
+import { OPERATION } from "./error.ts";
 import { createEmit, type Emit } from "./events.ts";
 import { OAuthFlow } from "./oauth/flow.ts";
 import type { AuthCallbacks, AuthConfig, SignInLimiter } from "./options.ts";
@@ -65,7 +66,7 @@ export function createCore(config: AuthConfig): AuthCore {
     addressOf: config.address ?? remoteAddress,
     trustedOrigins: readOrigins(
       config.trustedOrigins ?? [],
-      "create auth plugin",
+      OPERATION,
       "trustedOrigins",
     ),
     health: store?.ping === undefined

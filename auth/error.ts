@@ -1,4 +1,3 @@
-import { findProblem, type Rules } from "../core/check/options.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { currentScope } from "../core/request_scope.ts";
@@ -118,20 +117,12 @@ function currentRequest(): Request | undefined {
  */
 export class SignInReason extends Error {}
 
-/**
- * Checks options of the plugin.
- *
- * @param name The object's name in the message.
- * @throws {TypeError} If something is wrong.
- */
-export function checkConfig(value: unknown, rules: Rules, name: string): void {
-  const problem = findProblem(value, rules, name);
-  if (problem !== undefined) throw configError(problem);
-}
+/** The operation in the errors of wrong settings. */
+export const OPERATION = "create auth plugin";
 
 /** Returns the error for a wrong setting of the plugin. */
 export function configError(problem: string): TypeError {
-  return new TypeError(`Cannot create auth plugin: ${problem}`);
+  return new TypeError(`Cannot ${OPERATION}: ${problem}`);
 }
 
 /** Returns the error for wrong credentials. Its message has no details. */

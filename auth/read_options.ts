@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OptionRules } from "../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import {
   aBoolean,
   aFunction,
@@ -18,7 +18,7 @@ import {
   type CookieSettings,
   resolveCookie,
 } from "./cookies/cookie_settings.ts";
-import { checkConfig, configError } from "./error.ts";
+import { configError, OPERATION } from "./error.ts";
 import type { AuthCallbacks, AuthConfig, SessionConfig } from "./options.ts";
 
 /** The settings of sessions and their cookie, checked and complete. */
@@ -93,9 +93,9 @@ const CALLBACKS: OptionRules<AuthCallbacks> = {
  * @throws {TypeError} If something is wrong.
  */
 export function readOptions(config: AuthConfig): AuthSettings {
-  checkConfig(config, CONFIG, "options");
-  checkConfig(config.session ?? {}, SESSION, "session");
-  checkConfig(config.callbacks ?? {}, CALLBACKS, "callbacks");
+  checkOptions(config, CONFIG, OPERATION);
+  checkOptions(config.session ?? {}, SESSION, OPERATION, "session");
+  checkOptions(config.callbacks ?? {}, CALLBACKS, OPERATION, "callbacks");
   const session: Partial<SessionConfig> = config.session ?? {};
   const {
     secret = config.secret,

@@ -1,7 +1,7 @@
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aBoolean, oneOf, type Rule, rule } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
-import { checkConfig, configError } from "../error.ts";
+import { configError, OPERATION } from "../error.ts";
 
 /** How the session's cookie is set. */
 export interface CookieOptions {
@@ -61,7 +61,7 @@ function textOf(expected: string, pattern: RegExp, max = Infinity): Rule {
  * @throws {TypeError} If browsers would refuse or misread it.
  */
 export function resolveCookie(options: CookieOptions = {}): CookieSettings {
-  checkConfig(options, COOKIE, "cookie");
+  checkOptions(options, COOKIE, OPERATION, "cookie");
   const {
     name = "app.session",
     secure = isProduction(),

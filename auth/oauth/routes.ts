@@ -18,12 +18,11 @@ import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";
 import { requestAuthOf } from "../access.ts";
-import { AuthError, configError, failedSignIn } from "../error.ts";
+import { AuthError, configError, failedSignIn, OPERATION } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
 import { safeRedirect } from "../safe_redirect.ts";
 import type { OAuthRoutesOptions } from "./routes_options.ts";
 
-const OPERATION = "create auth plugin";
 const OPTIONS: OptionRules<OAuthRoutesOptions> = {
   path: rule(
     'a path such as "/auth"',
