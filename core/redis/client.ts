@@ -87,7 +87,5 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** Called with each message. */
-export type OnMessage = (message: string) => void;
 /** Called when a connection has failed. */
 export type OnError = (error: Error) => void;

@@ -7,12 +7,9 @@
 import type {
   ClientKind,
   OnError,
-  OnMessage,
   RedisClient,
   RedisConnection,
 } from "./client.ts";
-
-type Args = readonly string[];
 
 /** The part of `npm:redis` clients that the kit uses. */
 interface NodeRedis extends Omit<RedisClient, "on"> {
@@ -21,7 +18,7 @@ interface NodeRedis extends Omit<RedisClient, "on"> {
   duplicate?(options?: Record<string, unknown>): NodeRedis;
   destroy(): void | Promise<void>;
   sendCommand(...args: unknown[]): Promise<unknown>;
-  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
+  readonly subscribe: RedisConnection["subscribe"];
   /** In Sentinel and cluster clients: the client without settings of commands. */
   _self?: object;
   /** In a Sentinel client: runs a function with the master's client. */
@@ -31,48 +28,43 @@ interface NodeRedis extends Omit<RedisClient, "on"> {
   ): Promise<T>;
 }
 
+type NodeRedisKind = Exclude<ClientKind, `ioredis${string}`>;
+
 /** Creates a connection with the settings of a client of `npm:redis`. */
 export function connectNodeRedis(
   client: RedisClient,
-  kind: Exclude<ClientKind, `ioredis${string}`>,
+  kind: NodeRedisKind,
   onError: OnError,
 ): RedisConnection {
-  const nodeRedis = client as NodeRedis;
-  switch (kind) {
-    case "single":
-      return ofNodeRedis(
-        (signal) => duplicateAlone(nodeRedis, signal),
-        onError,
-        sendAlone,
-      );
-    case "sentinel":
-      return ofNodeRedis(
-        (signal) =>
-          nodeRedis.duplicate!({
-            ...SENTINEL,
-            ...ofClients(nodeRedis, signal, [
-              "nodeClientOptions",
-              "sentinelClientOptions",
-            ]),
-          }),
-        onError,
-        (copy, args) => copy.sendCommand(false, args, AS_THEY_COME),
-      );
-    case "sentinel5":
-      return ofMaster(nodeRedis, onError);
-    case "cluster":
-      return ofNodeRedis(
-        (signal) =>
-          nodeRedis.duplicate!({
-            minimizeConnections: true,
-            useReplicas: false,
-            ...ofClients(nodeRedis, signal, ["defaults"]),
-          }),
-        onError,
-        (copy, args, key) => copy.sendCommand(key, false, args, AS_THEY_COME),
-      );
-  }
+  const sockets = new AbortController();
+  const { signal } = sockets;
+  let copy: NodeRedis | undefined;
+  return {
+    async connect() {
+      const created = await duplicate(client as NodeRedis, kind, signal);
+      if (signal.aborted) return;
+      copy = created;
+      copy.on("error", onError);
+      await copy.connect();
+    },
+    send: (args, key) =>
+      copy!.sendCommand(...ROUTE[kind](key), args, AS_THEY_COME),
+    subscribe: (channel, onMessage) => copy!.subscribe(channel, onMessage),
+    close() {
+      destroy(copy);
+      sockets.abort();
+    },
+  };
 }
+
+/** The arguments before a command: its key, and whether it only reads. */
+const ROUTE: Record<NodeRedisKind, (key: string) => unknown[]> = {
+  single: () => [],
+  sentinel: () => [false],
+  // A connection to the master itself.
+  sentinel5: () => [],
+  cluster: (key) => [key, false],
+};
 
 /** Options of a command. The client may map types of replies to others. */
 const AS_THEY_COME = { typeMapping: {} };
@@ -86,31 +78,55 @@ const SENTINEL = {
   reserveClient: false,
 };
 
+/** Returns a client with the settings of another one, for one connection. */
+async function duplicate(
+  client: NodeRedis,
+  kind: NodeRedisKind,
+  signal: AbortSignal,
+): Promise<NodeRedis> {
+  switch (kind) {
+    case "single":
+      return client.duplicate!(ofConnection(client.options, signal));
+    case "sentinel":
+      return client.duplicate!({
+        ...SENTINEL,
+        ...ofClients(client, signal, [
+          "nodeClientOptions",
+          "sentinelClientOptions",
+        ]),
+      });
+    case "sentinel5": {
+      const master = await client._execute!(
+        false,
+        (master) => Promise.resolve(master),
+      );
+      return await duplicate(master, "single", signal);
+    }
+    case "cluster":
+      return client.duplicate!({
+        minimizeConnections: true,
+        useReplicas: false,
+        ...ofClients(client, signal, ["defaults"]),
+      });
+  }
+}
+
 /** Settings of a client of `npm:redis`. */
 interface Settings {
   readonly socket?: object | undefined;
 }
 
 /**
- * Returns the settings of one connection that isn't reopened. Aborting the signal
- * closes its socket in any state, because a client that is closed while it connects
- * forgets its socket. The queue is unlimited: a full one would look like a lost
- * connection.
+ * Returns the settings that make one connection, which isn't reopened. Aborting the
+ * signal closes its socket in any state, because a client that is closed while it
+ * connects forgets its socket. The queue is unlimited: a full one would look like a
+ * lost connection.
  */
 function ofConnection(settings: Settings | undefined, signal: AbortSignal) {
   return {
-    ...settings,
     commandsQueueMaxLength: undefined,
     socket: { ...settings?.socket, reconnectStrategy: false, signal },
   };
-}
-
-function duplicateAlone(client: NodeRedis, signal: AbortSignal): NodeRedis {
-  const { commandsQueueMaxLength, socket } = ofConnection(
-    client.options,
-    signal,
-  );
-  return client.duplicate!({ commandsQueueMaxLength, socket });
 }
 
 /**
@@ -137,64 +153,16 @@ function ofClients(
     return {};
   }
   return Object.fromEntries(
-    names.map((name) => [name, ofConnection(options[name], signal)]),
+    names.map((name) => [
+      name,
+      { ...options[name], ...ofConnection(options[name], signal) },
+    ]),
   );
 }
 
-function ofNodeRedis(
-  duplicate: (signal: AbortSignal) => NodeRedis,
-  onError: OnError,
-  send: (copy: NodeRedis, args: Args, key: string) => Promise<unknown>,
-): RedisConnection {
-  const sockets = new AbortController();
-  const copy = duplicate(sockets.signal);
-  copy.on("error", onError);
-  return {
-    connect: () => copy.connect(),
-    send: (args, key) => send(copy, args, key),
-    subscribe: (channel, onMessage) => copy.subscribe(channel, onMessage),
-    close() {
-      destroy(copy);
-      sockets.abort();
-    },
-  };
-}
-
-/** Connects to the current master of a Sentinel client. */
-function ofMaster(client: NodeRedis, onError: OnError): RedisConnection {
-  let connection: RedisConnection | undefined;
-  let isClosed = false;
-  return {
-    async connect() {
-      const master = await client._execute!(
-        false,
-        (master) => Promise.resolve(master),
-      );
-      if (isClosed) return;
-      connection = ofNodeRedis(
-        (signal) => duplicateAlone(master, signal),
-        onError,
-        sendAlone,
-      );
-      await connection.connect();
-    },
-    send: (args, key) => connection!.send(args, key),
-    subscribe: (channel, onMessage) =>
-      connection!.subscribe(channel, onMessage),
-    close() {
-      isClosed = true;
-      connection?.close();
-    },
-  };
-}
-
-function sendAlone(copy: NodeRedis, args: Args): Promise<unknown> {
-  return copy.sendCommand(args, AS_THEY_COME);
-}
-
-async function destroy(copy: NodeRedis): Promise<void> {
+async function destroy(copy: NodeRedis | undefined): Promise<void> {
   try {
-    await copy.destroy();
+    await copy?.destroy();
   } catch {
     // Clients of version 5 throw if the connection is closed already.
   }
