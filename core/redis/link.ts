@@ -1,4 +1,4 @@
-import { StoreLink } from "../store_link.ts";
+import { StoreLink, type StoreLinkOptions } from "../store_link.ts";
 import type { RedisClient, RedisConnection } from "./client.ts";
 import { createConnection } from "./connection.ts";
 import { isConnectionLost, isFull } from "./replies.ts";
@@ -21,17 +21,15 @@ export interface RedisCommands {
 }
 
 /** Options of a {@linkcode RedisLink}. */
-export interface RedisLinkOptions {
+export interface RedisLinkOptions extends
+  Pick<
+    StoreLinkOptions<RedisCommands>,
+    "what" | "timeout" | "onError" | "onLost"
+  > {
   /** The client whose settings the connections use. */
   readonly client: RedisClient;
-  /** The link's user in errors and logs, such as `session store`. */
-  readonly what: string;
-  /** How long to wait for a connection or an answer, in milliseconds. */
-  readonly timeout: number;
   /** A key on the shard to use. */
   readonly key: string;
-  /** Called once per outage. Default: `console.error`. */
-  readonly onError?: ((error: Error) => unknown) | undefined;
   /** A channel to listen to, over a separate connection. */
   readonly listen?: {
     readonly channel: string;
@@ -39,8 +37,6 @@ export interface RedisLinkOptions {
   };
   /** Called with each new connection, before other code may use it. */
   readonly onConnect?: (commands: RedisCommands) => Promise<void>;
-  /** Called when the connection is lost, and after each failed attempt. */
-  readonly onLost?: () => void;
 }
 
 /**
@@ -50,14 +46,13 @@ export interface RedisLinkOptions {
  * are replaced, so silence means that nothing was published. The health check
  * publishes a message on one, which must arrive at the other.
  */
-export class RedisLink implements RedisCommands {
-  readonly #link: StoreLink<RedisCommands>;
-
+export class RedisLink extends StoreLink<RedisCommands>
+  implements RedisCommands {
   /** Creates a link that connects at its first use. */
   constructor(options: RedisLinkOptions) {
     const { key } = options;
     const pulse = options.listen && new Pulse(options.listen.channel);
-    this.#link = new StoreLink({
+    super({
       ...options,
       server: "Redis",
       connect: (lose) => connect(options, pulse, lose),
@@ -72,18 +67,8 @@ export class RedisLink implements RedisCommands {
     });
   }
 
-  /** Whether there is a connection now. */
-  get isOpen(): boolean {
-    return this.#link.isOpen;
-  }
-
-  /** Connects without waiting. */
-  open(): void {
-    this.#link.open();
-  }
-
   send(args: readonly string[], key?: string): Promise<unknown> {
-    return this.#link.use((commands) => commands.send(args, key));
+    return this.use((commands) => commands.send(args, key));
   }
 
   run(
@@ -91,12 +76,7 @@ export class RedisLink implements RedisCommands {
     keys: readonly [string, ...string[]],
     args?: readonly string[],
   ): Promise<unknown> {
-    return this.#link.use((commands) => commands.run(script, keys, args));
-  }
-
-  /** Closes the connections. Later calls reject. */
-  close(): Promise<void> {
-    return this.#link.close();
+    return this.use((commands) => commands.run(script, keys, args));
   }
 }
 
