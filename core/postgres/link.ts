@@ -1,7 +1,6 @@
 import { checkValue } from "../check/options.ts";
-import { pause } from "../runtime/pause.ts";
-import { toDelay } from "../runtime/timeouts.ts";
-import { StoreLink } from "../store_link.ts";
+import { settlesWithin, toDelay } from "../runtime/timeouts.ts";
+import { type LinkConnection, StoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {
   createConnection,
@@ -10,8 +9,8 @@ import {
 } from "./connection.ts";
 import { isConnectionLost, isPassing } from "./errors.ts";
 import type { PostgresPoolOptions } from "./options.ts";
-import { ConnectionPool, type PostgresStatement } from "./pool.ts";
-import { createTables, type Query, type Tables } from "./tables.ts";
+import { type Create, createPool, type PostgresStatement } from "./pool.ts";
+import { createTables, type Tables } from "./tables.ts";
 
 /** Options of a {@linkcode PostgresLink}. */
 export interface PostgresLinkOptions
@@ -35,11 +34,10 @@ export interface PostgresLinkOptions
  * Connections to Postgres that reopen by themselves. See {@linkcode StoreLink}. If
  * one fails, all are replaced.
  */
-export class PostgresLink {
+export class PostgresLink extends StoreLink<Connections> {
   readonly #options: PostgresLinkOptions;
   /** How long to wait for a connection or an answer, in milliseconds. */
   readonly #timeout: number;
-  readonly #link: StoreLink<Connections>;
   readonly #clients = new WeakSet<PostgresClient>();
   /** The client that `connect` was checked with, for the first connection. */
   #first: PostgresClient | undefined;
@@ -52,37 +50,19 @@ export class PostgresLink {
    * @throws {TypeError} If `connect` doesn't create a supported client.
    */
   constructor(options: PostgresLinkOptions) {
-    this.#options = options;
-    this.#timeout = toDelay(options.timeout ?? 1);
-    this.#first = this.#createClient();
-    this.#link = new StoreLink({
+    const timeout = toDelay(options.timeout ?? 1);
+    super({
       ...options,
-      timeout: this.#timeout,
+      timeout,
       server: "Postgres",
-      connect: (lose) => {
-        const connections = new Connections(
-          options,
-          (onError) => createConnection(this.#takeClient(), onError),
-          lose,
-        );
-        return {
-          ready: connections.open(this.#isListening),
-          close: () => {
-            const closed = connections.close();
-            this.#closing.add(closed);
-            closed.finally(() => this.#closing.delete(closed));
-          },
-        };
-      },
+      connect: (lose) => this.#connect(lose),
       beat: (connections) => connections.beat(),
       isLost: isConnectionLost,
       isPassing,
     });
-  }
-
-  /** Whether there is a connection now. */
-  get isOpen(): boolean {
-    return this.#link.isOpen;
+    this.#options = options;
+    this.#timeout = timeout;
+    this.#first = this.#createClient();
   }
 
   /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
@@ -99,7 +79,7 @@ export class PostgresLink {
    * @param prepare Called when it is sent: at once if a connection is free.
    */
   run(prepare: () => PostgresStatement): Promise<readonly PostgresRow[]> {
-    return this.#link.use(({ pool }) => pool.run(prepare));
+    return this.use(({ pool }) => pool.run(prepare));
   }
 
   /** Listens from now on, also after reconnects. */
@@ -107,16 +87,30 @@ export class PostgresLink {
     if (this.#isListening) return;
     this.#isListening = true;
     // If it fails, the next connection listens.
-    this.#link.use((connections) => connections.listen()).catch(() => {});
+    this.use((connections) => connections.listen()).catch(() => {});
   }
 
   /** Closes the connections. Later calls reject. */
-  async close(): Promise<void> {
-    await this.#link.close();
+  override async close(): Promise<void> {
+    await super.close();
     // A connection to a server that went away may never close properly.
-    const limit = new AbortController();
-    const closed = Promise.all(this.#closing).then(() => limit.abort());
-    await Promise.race([closed, pause(this.#timeout, limit.signal)]);
+    await settlesWithin(Promise.all(this.#closing), this.#timeout);
+  }
+
+  #connect(lose: (error: Error) => void): LinkConnection<Connections> {
+    const connections = createConnections(
+      this.#options,
+      (onError) => createConnection(this.#takeClient(), onError),
+      lose,
+    );
+    return {
+      ready: connections.open(this.#isListening).then(() => connections),
+      close: () => {
+        const closed = connections.close();
+        this.#closing.add(closed);
+        closed.finally(() => this.#closing.delete(closed));
+      },
+    };
   }
 
   #createClient(): PostgresClient {
@@ -139,89 +133,76 @@ export class PostgresLink {
   }
 }
 
-/** The connections of a link, from opening to closing. */
-class Connections {
-  readonly pool: ConnectionPool;
-  readonly #options: PostgresLinkOptions;
-  readonly #createListener: () => PostgresConnection;
-  readonly #lose: (error: Error) => void;
-  #listener: PostgresConnection | undefined;
-  #isListening = false;
-  #isClosed = false;
-  #beat: Promise<unknown> | undefined;
+type Connections = ReturnType<typeof createConnections>;
 
-  constructor(
-    options: PostgresLinkOptions,
-    create: (onError: (error: Error) => void) => PostgresConnection,
-    lose: (error: Error) => void,
-  ) {
-    this.#options = options;
-    this.#lose = lose;
-    // Work that continues after closing must open no other connection.
-    const createUnlessClosed = (onError: (error: Error) => void) => {
-      this.#checkOpen();
-      return create(onError);
-    };
-    this.#createListener = () => createUnlessClosed(lose);
-    const { maxConnections: max = 4 } = options;
-    this.pool = new ConnectionPool({
-      create: createUnlessClosed,
-      onError: lose,
-      max,
-    });
+/** Creates the connections of a link, which `open()` opens. */
+function createConnections(
+  { tables, listen: notifications, maxConnections = 4 }: PostgresLinkOptions,
+  create: Create,
+  lose: (error: Error) => void,
+) {
+  const pool = createPool(createUnlessClosed, lose, maxConnections);
+  let listener: PostgresConnection | undefined;
+  let isListening = false;
+  let isClosed = false;
+  let beating: Promise<unknown> | undefined;
+
+  function checkOpen(): void {
+    if (isClosed) throw new Error("the connection was closed");
   }
 
-  #checkOpen(): void {
-    if (this.#isClosed) throw new Error("the connection was closed");
+  /** Work that continues after closing must open no other connection. */
+  function createUnlessClosed(onError: (error: Error) => void) {
+    checkOpen();
+    return create(onError);
   }
 
-  async open(isListening: boolean): Promise<this> {
-    const query: Query = (...statement: PostgresStatement) =>
-      this.pool.run(() => statement);
-    await this.pool.open();
-    await createTables(query, this.#options.tables);
-    if (isListening) await this.listen();
-    return this;
+  async function open(listens: boolean): Promise<void> {
+    await pool.open();
+    await createTables((...statement) => pool.run(() => statement), tables);
+    if (listens) await listen();
   }
 
-  async listen(): Promise<void> {
-    if (this.#listener !== undefined) return;
+  async function listen(): Promise<void> {
+    if (listener !== undefined) return;
     try {
-      await this.#openListener();
+      listener = createUnlessClosed(lose);
+      await openListener(listener);
     } catch (error) {
-      this.#lose(error as Error);
+      lose(error as Error);
       throw error;
     }
   }
 
-  async #openListener(): Promise<void> {
-    const { channel, onMessage, onListen } = this.#options.listen!;
-    const listener = this.#listener = this.#createListener();
+  async function openListener(listener: PostgresConnection): Promise<void> {
+    const { channel, onMessage, onListen } = notifications!;
     const pulse = PULSE + crypto.randomUUID();
     const arrived = Promise.withResolvers<void>();
     await listener.connect();
-    this.#checkOpen();
+    checkOpen();
     await listener.listen(channel, (payload) => {
       if (payload === pulse) arrived.resolve();
       else if (!payload.startsWith(PULSE)) onMessage(payload);
     });
     // Fails with a pooler in transaction mode.
-    await this.pool.run(() => [NOTIFY, [channel, pulse]]);
+    await pool.run(() => [NOTIFY, [channel, pulse]]);
     await arrived.promise;
-    this.#isListening = true;
+    isListening = true;
     onListen();
   }
 
-  beat(): Promise<unknown> {
-    const listener = this.#isListening ? this.#listener : undefined;
-    return this.#beat ??= Promise.all([this.pool.beat(), listener?.beat()])
-      .finally(() => this.#beat = undefined);
+  function beat(): Promise<unknown> {
+    const other = isListening ? listener : undefined;
+    return beating ??= Promise.all([pool.beat(), other?.beat()])
+      .finally(() => beating = undefined);
   }
 
-  close(): Promise<unknown> {
-    this.#isClosed = true;
-    return Promise.all([this.pool.close(), this.#listener?.close()]);
+  function close(): Promise<unknown> {
+    isClosed = true;
+    return Promise.all([pool.close(), listener?.close()]);
   }
+
+  return { pool, open, listen, beat, close };
 }
 
 const NOTIFY = "SELECT pg_notify($1::text, $2::text)::text";

@@ -14,48 +14,41 @@ interface Member {
 /** Beats without use after which a surplus connection closes. */
 const MAX_IDLE_BEATS = 20;
 
-/** Options of a {@linkcode ConnectionPool}. */
-export interface ConnectionPoolOptions {
-  /** Creates a connection that calls `onError` when it fails. */
-  readonly create: (onError: (error: Error) => void) => PostgresConnection;
-  /** Called when an open connection fails. */
-  readonly onError: (error: Error) => void;
-  /** Maximum connections. */
-  readonly max: number;
-}
+/** Creates a connection that calls `onError` when it fails. */
+export type Create = (onError: (error: Error) => void) => PostgresConnection;
 
 /**
- * A pool whose connections open when all others are busy. Queries start in the
- * order of the calls. If an open connection fails, the pool must be replaced.
+ * Creates a pool whose connections open when all others are busy. Queries start in
+ * the order of the calls. If an open connection fails, the pool must be replaced.
+ *
+ * @param onError Called when an open connection fails.
+ * @param max Maximum connections.
  */
-export class ConnectionPool {
-  readonly #options: ConnectionPoolOptions;
-  readonly #open = new Set<PostgresConnection>();
-  readonly #idle: Member[] = [];
-  readonly #waiting: ((member: Member) => void)[] = [];
+export function createPool(
+  create: Create,
+  onError: (error: Error) => void,
+  max: number,
+) {
+  const all = new Set<PostgresConnection>();
+  const idle: Member[] = [];
+  const waiting: ((member: Member) => void)[] = [];
   /** The connection that is being opened. */
-  #opening: PostgresConnection | undefined;
-  #mayGrow = true;
-
-  /** Creates a pool without connections. */
-  constructor(options: ConnectionPoolOptions) {
-    this.#options = options;
-  }
+  let opening: PostgresConnection | undefined;
+  let mayGrow = true;
 
   /** Opens a connection. */
-  async open(): Promise<void> {
-    const { create, onError } = this.#options;
-    const connection = this.#opening = create((error) => {
-      if (this.#open.has(connection)) onError(error);
+  async function open(): Promise<void> {
+    const connection = opening = create((error) => {
+      if (all.has(connection)) onError(error);
     });
     try {
       await connection.connect();
-      this.#open.add(connection);
+      all.add(connection);
     } finally {
-      this.#opening = undefined;
-      if (!this.#open.has(connection)) connection.close();
+      opening = undefined;
+      if (!all.has(connection)) connection.close();
     }
-    this.#release({ connection, idleBeats: 0 });
+    release({ connection, idleBeats: 0 });
   }
 
   /**
@@ -63,59 +56,59 @@ export class ConnectionPool {
    *
    * @param prepare Called when it is sent.
    */
-  async run(
+  async function run(
     prepare: () => PostgresStatement,
   ): Promise<readonly PostgresRow[]> {
-    const member = this.#idle.pop() ?? await this.#free();
+    const member = idle.pop() ?? await free();
     member.idleBeats = 0;
     try {
       return await member.connection.query(...prepare());
     } finally {
-      this.#release(member);
+      release(member);
     }
   }
 
   /** Waits for an answer on each idle connection, unless it is closed. */
-  async beat(): Promise<void> {
-    this.#mayGrow = true;
+  async function beat(): Promise<void> {
+    mayGrow = true;
     await Promise.all(
-      this.#idle.splice(0).map(async (member) => {
+      idle.splice(0).map(async (member) => {
         const { connection } = member;
-        if (++member.idleBeats > MAX_IDLE_BEATS && this.#open.size > 1) {
-          this.#open.delete(connection);
+        if (++member.idleBeats > MAX_IDLE_BEATS && all.size > 1) {
+          all.delete(connection);
           return connection.close();
         }
         await connection.query("SELECT 1");
-        this.#release(member);
+        release(member);
       }),
     );
   }
 
   /** Closes all connections at once. Resolves when they are closed. */
-  close(): Promise<unknown> {
-    const all = [this.#opening, ...this.#open];
-    return Promise.all(all.map((connection) => connection?.close()));
+  function close(): Promise<unknown> {
+    return Promise.all([opening, ...all].map((each) => each?.close()));
   }
 
-  #free(): Promise<Member> {
-    this.#grow();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  function free(): Promise<Member> {
+    grow();
+    return new Promise((resolve) => waiting.push(resolve));
   }
 
-  #grow(): void {
-    if (!this.#mayGrow || this.#opening !== undefined) return;
-    if (this.#open.size >= this.#options.max) return;
-    this.open().then(() => {
-      if (this.#waiting.length > 0) this.#grow();
+  function grow(): void {
+    if (!mayGrow || opening !== undefined || all.size >= max) return;
+    open().then(() => {
+      if (waiting.length > 0) grow();
     }, () => {
       // Such as too many connections: use the open ones.
-      this.#mayGrow = false;
+      mayGrow = false;
     });
   }
 
-  #release(member: Member): void {
-    const next = this.#waiting.shift();
+  function release(member: Member): void {
+    const next = waiting.shift();
     if (next !== undefined) next(member);
-    else this.#idle.push(member);
+    else idle.push(member);
   }
+
+  return { open, run, beat, close };
 }

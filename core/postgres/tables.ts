@@ -11,9 +11,6 @@ export interface Tables {
   readonly create: string;
 }
 
-/** Runs statements. See `PostgresConnection.query()`. */
-export type Query = PostgresConnection["query"];
-
 /**
  * A name of a schema or table. It leaves room for suffixes, because Postgres cuts
  * names after 63 bytes.
@@ -28,7 +25,7 @@ const LOCK = "5713048627418603";
 
 /** Creates the tables if they don't exist. Existing tables need no rights. */
 export async function createTables(
-  query: Query,
+  query: PostgresConnection["query"],
   { schema, last, create }: Tables,
 ): Promise<void> {
   const name = last.endsWith(")") ? "to_regprocedure" : "to_regclass";
