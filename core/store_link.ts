@@ -217,27 +217,22 @@ export class StoreLink<C> {
 class Attempt<C> {
   /** The commands, while it is open. */
   commands: C | undefined;
+  readonly #options: StoreLinkOptions<C>;
   readonly #connection: LinkConnection<C>;
-  readonly #timeout: number;
-  readonly #server: string;
   readonly #lost = Promise.withResolvers<Error>();
+  /** Resolves when the connection is lost. */
+  readonly lost: Promise<Error> = this.#lost.promise;
   /** Fails all calls that wait for an answer. */
   readonly #waiting = new Set<(error: Error) => void>();
 
-  constructor({ connect, timeout, server }: StoreLinkOptions<C>) {
-    this.#timeout = timeout;
-    this.#server = server;
-    this.#connection = connect((error) => this.lose(error));
-  }
-
-  /** Resolves when the connection is lost. */
-  get lost(): Promise<Error> {
-    return this.#lost.promise;
+  constructor(options: StoreLinkOptions<C>) {
+    this.#options = options;
+    this.#connection = options.connect((error) => this.lose(error));
   }
 
   async open(): Promise<void> {
     const { ready } = this.#connection;
-    this.commands = await this.limit(ready, this.#timeout);
+    this.commands = await this.limit(ready, this.#options.timeout);
   }
 
   /** Fails all calls on this connection. */
@@ -264,8 +259,9 @@ class Attempt<C> {
         reject(error);
       };
       const timer = setTimeout(() => {
-        const seconds = this.#timeout / 1_000;
-        fail(new Error(`${this.#server} has not answered for ${seconds} s`));
+        const { server, timeout } = this.#options;
+        const seconds = timeout / 1_000;
+        fail(new Error(`${server} has not answered for ${seconds} s`));
       }, Math.min(ms, MAX_DELAY));
       this.#waiting.add(fail);
       work.then((value) => {

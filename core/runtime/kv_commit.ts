@@ -1,3 +1,5 @@
+import { pause } from "./pause.ts";
+
 /** How long to retry while other processes write, in milliseconds. */
 const PATIENCE = 10_000;
 
@@ -19,7 +21,6 @@ export async function commitInTurn(
       const isBusy = /database is (locked|busy)/.test(String(error));
       if (!isBusy || performance.now() > end) throw error;
     }
-    const pause = ms * Math.random();
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await pause(ms * Math.random());
   }
 }

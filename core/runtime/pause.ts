@@ -4,15 +4,15 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /** Waits a number of milliseconds, or until the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
+      signal?.removeEventListener("abort", finish);
       resolve();
     };
     const timer = setTimeout(finish, ms);
-    signal.addEventListener("abort", finish);
+    signal?.addEventListener("abort", finish);
   });
 }
