@@ -16,6 +16,7 @@
  */
 
 import { logMessage, reportError } from "../report_error.ts";
+import { isBusy } from "../runtime/kv_commit.ts";
 import { pause } from "../runtime/pause.ts";
 import { withTimeout } from "../runtime/timeouts.ts";
 import { UnavailableError } from "../unavailable.ts";
@@ -25,29 +26,35 @@ import type {
   RateLimitKvKey,
 } from "./rate_limit_kv.ts";
 
-/** The entries that a step may read and change. */
-export interface KvTable<V> {
-  /** Returns the value under a key. */
-  get(key: RateLimitKvKey): V | undefined;
-  /** Sets a value that expires after some milliseconds. */
-  set(key: RateLimitKvKey, value: V, ms: number): void;
+/** A window. A mark is one without a count. */
+export interface KvWindow {
+  /** When it ends, in milliseconds since the Unix epoch. */
+  readonly end: number;
+  readonly count: number;
 }
 
+/** The windows that a step may read and change. */
+interface KvTable {
+  /** Returns the window under a key, unless it is over. */
+  get(key: RateLimitKvKey): KvWindow | undefined;
+  /** Sets a window. */
+  set(key: RateLimitKvKey, window: KvWindow): void;
+}
+
+/**
+ * Decides by the windows at a time, in milliseconds since the Unix epoch. May be
+ * called several times.
+ */
+type Decide<T> = (table: KvTable, time: number) => T;
+
 /** A step that waits for its turn. */
-interface Step<V> {
+interface Step {
   readonly keys: readonly RateLimitKvKey[];
-  readonly decide: (table: KvTable<V>) => unknown;
+  readonly decide: Decide<unknown>;
   /** When it has to be done, by `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** A value to set. */
-interface Change<V> {
-  readonly key: RateLimitKvKey;
-  readonly value: V;
-  readonly ms: number;
 }
 
 /** The most keys that Deno KV reads at a time. */
@@ -58,142 +65,133 @@ const BATCH_SIZE = 90;
 const MAX_MS = 3e12;
 const MAX_PAUSE = 50;
 
-const never = new AbortController().signal;
-
-/** Runs the steps of a process in batches, each within a time. */
-export class KvBatches<V> {
-  readonly #kv: RateLimitKv;
-  readonly #timeout: number;
-  readonly #onError: (error: Error) => unknown;
-  #waiting: Step<V>[] = [];
-  #isRunning = false;
-  #isReported = false;
-
-  /**
-   * Creates an empty queue.
-   *
-   * @param timeout The time of a step, in milliseconds.
-   * @param onError Called once for each outage.
-   */
-  constructor(
-    kv: RateLimitKv,
-    timeout: number,
-    onError: (error: Error) => unknown = logMessage,
-  ) {
-    this.#kv = kv;
-    this.#timeout = timeout;
-    this.#onError = onError;
-  }
+/**
+ * Creates a function that runs the steps of a process in batches.
+ *
+ * @param timeout The time of a step, in milliseconds.
+ * @param now The clock.
+ * @param onError Called once for each outage.
+ */
+export function createKvBatches(
+  kv: RateLimitKv,
+  timeout: number,
+  now: () => number,
+  onError: (error: Error) => unknown = logMessage,
+) {
+  const waiting: Step[] = [];
+  let isRunning = false;
+  let isReported = false;
 
   /**
    * Runs a step.
    *
    * @param keys The keys that it reads or changes.
-   * @param decide Decides by the entries. May be called several times.
    * @throws {UnavailableError} If it takes too long. It may be done later.
    */
-  run<T>(
+  function run<T>(
     keys: readonly RateLimitKvKey[],
-    decide: (table: KvTable<V>) => T,
+    decide: Decide<T>,
   ): Promise<T> {
-    const deadline = performance.now() + this.#timeout;
+    const deadline = performance.now() + timeout;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting.push({ keys, decide, deadline, resolve, reject });
-    if (!this.#isRunning) void this.#runAll();
+    waiting.push({ keys, decide, deadline, resolve, reject });
+    if (!isRunning) void runAll();
     return promise as Promise<T>;
   }
 
-  async #runAll(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#waiting.length > 0) {
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
       let size = 0;
-      const end = this.#waiting.findIndex(({ keys }) =>
+      const end = waiting.findIndex(({ keys }) =>
         (size += keys.length) > BATCH_SIZE
       );
-      const count = end === -1 ? this.#waiting.length : Math.max(1, end);
-      const batch = this.#waiting.splice(0, count);
+      const count = end === -1 ? waiting.length : Math.max(1, end);
+      const batch = waiting.splice(0, count);
       try {
-        const results = await this.#runBatch(batch);
-        this.#isReported = false;
+        const results = await runBatch(batch);
+        isReported = false;
         for (const [i, { resolve }] of batch.entries()) resolve(results[i]);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#isRunning = false;
+    isRunning = false;
   }
 
-  async #runBatch(batch: readonly Step<V>[]): Promise<unknown[]> {
+  async function runBatch(batch: readonly Step[]): Promise<unknown[]> {
     const { deadline } = batch[0]!;
     const keys = new Map(
       batch.flatMap((step) => step.keys.map((key) => [idOf(key), key])),
-    );
+    ).values().toArray();
     let reason: unknown = new Error("it is busy");
     for (let ms = 1; performance.now() < deadline; ms *= 2) {
       try {
-        const entries = await before(deadline, this.#read(keys));
-        const changes = new Map<string, Change<V>>();
-        const table: KvTable<V> = {
-          get: (key) =>
-            changes.get(idOf(key))?.value ??
-              entries.get(idOf(key))?.value as V | null ?? undefined,
-          set: (key, value, ms) => changes.set(idOf(key), { key, value, ms }),
+        const entries = await before(deadline, read(keys));
+        const time = now();
+        const changes = new Map<RateLimitKvEntry, KvWindow>();
+        const table: KvTable = {
+          get(key) {
+            const entry = entries.get(idOf(key))!;
+            const window = changes.get(entry) ?? entry.value as KvWindow | null;
+            return window !== null && time < window.end ? window : undefined;
+          },
+          set: (key, window) => changes.set(entries.get(idOf(key))!, window),
         };
-        const results = batch.map(({ decide }) => decide(table));
-        if (await before(deadline, this.#commit(entries, changes))) {
-          return results;
-        }
+        const results = batch.map(({ decide }) => decide(table, time));
+        if (await before(deadline, commit(changes, time))) return results;
       } catch (error) {
         reason = error;
-        // Only one process at a time can write to a file.
-        if (!/database is (locked|busy)/.test(String(error))) break;
+        if (!isBusy(error)) break;
       }
-      await pause(Math.random() * Math.min(ms, MAX_PAUSE), never);
+      await pause(Math.random() * Math.min(ms, MAX_PAUSE));
     }
-    throw this.#unavailable(reason);
+    throw unavailable(reason);
   }
 
   /** Reads the entries of keys, by their ids. */
-  async #read(
-    keys: ReadonlyMap<string, RateLimitKvKey>,
+  async function read(
+    keys: readonly RateLimitKvKey[],
   ): Promise<Map<string, RateLimitKvEntry>> {
-    const all = [...keys.values()];
     const pages: Promise<RateLimitKvEntry[]>[] = [];
-    for (let i = 0; i < all.length; i += READ_SIZE) {
-      pages.push(this.#kv.getMany(all.slice(i, i + READ_SIZE)));
+    for (let i = 0; i < keys.length; i += READ_SIZE) {
+      pages.push(kv.getMany(keys.slice(i, i + READ_SIZE)));
     }
     const entries = (await Promise.all(pages)).flat();
-    return new Map([...keys.keys()].map((id, i) => [id, entries[i]!]));
+    return new Map(entries.map((entry) => [idOf(entry.key), entry]));
   }
 
-  async #commit(
-    entries: ReadonlyMap<string, RateLimitKvEntry>,
-    changes: ReadonlyMap<string, Change<V>>,
+  async function commit(
+    changes: ReadonlyMap<RateLimitKvEntry, KvWindow>,
+    time: number,
   ): Promise<boolean> {
     if (changes.size === 0) return true;
-    let transaction = this.#kv.atomic();
-    for (const [id, { key, value, ms }] of changes) {
-      const { versionstamp } = entries.get(id)!;
-      const expireIn = Math.min(Math.ceil(ms), MAX_MS);
+    let transaction = kv.atomic();
+    for (const [entry, window] of changes) {
+      const { versionstamp } = entry;
+      const key = entry.key as RateLimitKvKey;
+      const expireIn = Math.min(Math.ceil(window.end - time), MAX_MS);
       transaction = transaction.check({ key, versionstamp })
-        .set(key, value, { expireIn });
+        .set(key, window, { expireIn });
     }
     return (await transaction.commit()).ok;
   }
 
-  #unavailable(cause: unknown): UnavailableError {
+  function unavailable(cause: unknown): UnavailableError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new UnavailableError(
       `Cannot reach rate limit store: ${reason}`,
       { cause },
     );
-    if (!this.#isReported) reportError(this.#onError, error);
-    this.#isReported = true;
+    if (!isReported) reportError(onError, error);
+    isReported = true;
     return error;
   }
+
+  return run;
 }
 
-function idOf(key: RateLimitKvKey): string {
+function idOf(key: readonly unknown[]): string {
   return key.join("\n");
 }
 

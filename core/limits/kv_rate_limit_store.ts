@@ -22,7 +22,7 @@ import {
 } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
 import { toDelay } from "../runtime/timeouts.ts";
-import { KvBatches } from "./kv_batches.ts";
+import { createKvBatches } from "./kv_batches.ts";
 import type { RateLimitKv, RateLimitKvKey } from "./rate_limit_kv.ts";
 import type {
   RateLimitKey,
@@ -63,13 +63,6 @@ const OPTIONS: OptionRules<KvRateLimitStoreOptions> = {
   now: aFunction,
 };
 
-/** A window. A mark is one without a count. */
-interface Entry {
-  /** When it ends, in milliseconds since the Unix epoch. */
-  readonly end: number;
-  readonly count: number;
-}
-
 /**
  * Creates a store of rate limits in Deno KV, for `rateLimit()` and
  * `rateLimitSignIn()`. One store serves any number of limits with different
@@ -104,7 +97,7 @@ export function createKvRateLimitStore(
 ): RateLimitStore {
   checkOptions(options, OPTIONS, "create rate limit store");
   const { kv, name, timeout = 1, onError, now = Date.now } = options;
-  const batches = new KvBatches<Entry>(kv, toDelay(timeout), onError);
+  const run = createKvBatches(kv, toDelay(timeout), now, onError);
 
   const countKey = (
     { rule, key }: RateLimitKey,
@@ -122,15 +115,12 @@ export function createKvRateLimitStore(
     const all = places.flatMap(({ key, mark }) =>
       mark === undefined ? [key] : [key, mark]
     );
-    return batches.run(all, (table) => {
-      const time = now();
+    return run(all, (table, time) => {
       let wait = 0;
       const windows = places.map(({ rule, key, mark }) => {
-        if (mark !== undefined && isOpen(table.get(mark), time)) return;
-        const found = table.get(key);
-        const window = isOpen(found, time)
-          ? found
-          : { end: time + rule.windowMs, count: 0 };
+        if (mark !== undefined && table.get(mark) !== undefined) return;
+        const window = table.get(key) ??
+          { end: time + rule.windowMs, count: 0 };
         if (window.count >= rule.max) {
           // The clock that opened the window may be ahead.
           const left = Math.min(window.end - time, rule.windowMs);
@@ -142,8 +132,7 @@ export function createKvRateLimitStore(
       for (const [i, { key }] of places.entries()) {
         const window = windows[i];
         if (window === undefined) continue;
-        const { end, count } = window;
-        table.set(key, { end, count: count + 1 }, end - time);
+        table.set(key, { ...window, count: window.count + 1 });
       }
       return { wait, windows: windows.map((window) => window?.end) };
     });
@@ -158,28 +147,18 @@ export function createKvRateLimitStore(
     const all = [...counted, cleared, marked].filter((key) =>
       key !== undefined
     );
-    return batches.run(all, (table) => {
-      const time = now();
+    return run(all, (table, time) => {
       for (const [i, key] of counted.entries()) {
         const window = table.get(key);
-        if (!isOpen(window, time) || window.end !== windows[i]) continue;
-        const { end, count } = window;
-        table.set(key, { end, count: Math.max(0, count - 1) }, end - time);
+        if (window === undefined || window.end !== windows[i]) continue;
+        table.set(key, { ...window, count: Math.max(0, window.count - 1) });
       }
       const window = cleared && table.get(cleared);
-      if (isOpen(window, time)) {
-        const { end } = window;
-        table.set(cleared!, { end, count: 0 }, end - time);
-      }
+      if (window !== undefined) table.set(cleared!, { ...window, count: 0 });
       if (marked === undefined) return;
-      const { ms } = mark!;
-      table.set(marked, { end: time + ms, count: 0 }, ms);
+      table.set(marked, { end: time + mark!.ms, count: 0 });
     });
   }
 
   return { take, settle };
-}
-
-function isOpen(entry: Entry | undefined, time: number): entry is Entry {
-  return entry !== undefined && time < entry.end;
 }

@@ -18,9 +18,13 @@ export async function commitInTurn(
     try {
       return (await attempt()).ok;
     } catch (error) {
-      const isBusy = /database is (locked|busy)/.test(String(error));
-      if (!isBusy || performance.now() > end) throw error;
+      if (!isBusy(error) || performance.now() > end) throw error;
     }
     await pause(ms * Math.random());
   }
+}
+
+/** Whether Deno KV failed because another process writes to the file. */
+export function isBusy(error: unknown): boolean {
+  return /database is (locked|busy)/.test(String(error));
 }
