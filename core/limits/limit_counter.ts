@@ -99,7 +99,7 @@ export class LimitCounter {
     this.name = name ?? "";
     this.#store = store;
     this.#fallback = fallback;
-    this.#memory = new MemoryRateLimitStore({ maxKeys, now });
+    this.#memory = new MemoryRateLimitStore(maxKeys, now);
   }
 
   /**

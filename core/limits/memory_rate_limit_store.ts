@@ -1,38 +1,40 @@
-import { FixedWindowCounter } from "../collections/fixed_window_counter.ts";
-import type { Window } from "../collections/fixed_window_counter.ts";
 import { GenerationMap } from "../collections/generation_map.ts";
 import { keyPart } from "../key_part.ts";
 import type {
   RateLimitKey,
   RateLimitResult,
+  RateLimitRule,
   RateLimitSettlement,
   RateLimitStore,
 } from "./rate_limit_store.ts";
 
-/** Options of a {@linkcode MemoryRateLimitStore}. */
-export interface MemoryRateLimitOptions {
-  /**
-   * Maximum keys of each rule, and marks. Beyond that, the least recently used are
-   * forgotten.
-   */
-  readonly maxKeys: number;
-  /** The clock, in milliseconds. */
-  readonly now: () => number;
+/** A window of time and the number of events in it. */
+interface Window {
+  /** When it ends, in milliseconds. */
+  readonly end: number;
+  /** The number of events so far. */
+  count: number;
 }
 
-/** Counts in the memory of this process, without waiting. */
+/** Fixed-window counters in the memory of this process, without waiting. */
 export class MemoryRateLimitStore implements RateLimitStore {
   readonly #maxKeys: number;
   readonly #now: () => number;
-  /** Counters by the name of their rule. */
-  readonly #counters = new Map<string, FixedWindowCounter>();
+  /** Windows by the name of their rule, and by key. */
+  readonly #windows = new Map<string, GenerationMap<string, Window>>();
   /** When marks end. */
   readonly #marks: GenerationMap<string, number>;
   #time = -Infinity;
   #ahead = 0;
 
-  /** Creates an empty store. */
-  constructor({ maxKeys, now }: MemoryRateLimitOptions) {
+  /**
+   * Creates an empty store.
+   *
+   * @param maxKeys Maximum keys of each rule, and marks. Beyond that, the least
+   * recently used are forgotten.
+   * @param now The clock, in milliseconds.
+   */
+  constructor(maxKeys: number, now: () => number) {
     this.#maxKeys = maxKeys;
     this.#now = now;
     this.#marks = new GenerationMap({ maxSize: maxKeys });
@@ -56,7 +58,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
       const text = texts[i];
       const window = text === undefined
         ? undefined
-        : this.#counterOf(keys[i]!).open(text, time);
+        : this.#open(keys[i]!.rule, text, time);
       if (window !== undefined) window.count++;
       windows.push(window);
     }
@@ -78,7 +80,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
       if (window !== undefined && window.count > 0) window.count--;
     }
     if (clear !== undefined) {
-      const window = this.#counterOf(clear).find(keyPart(clear.key), time);
+      const window = this.#peek(clear.rule, keyPart(clear.key), time);
       if (window !== undefined) window.count = 0;
     }
     if (mark !== undefined) {
@@ -89,7 +91,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
   /** The same for one key, with half of the look-ups. */
   #takeOne(key: RateLimitKey, time: number): RateLimitResult {
     if (this.#isExempt(key, time)) return { wait: 0, windows: [undefined] };
-    const window = this.#counterOf(key).open(keyPart(key.key), time);
+    const window = this.#open(key.rule, keyPart(key.key), time);
     if (window.count >= key.rule.max) {
       return { wait: window.end - time, windows: [] };
     }
@@ -103,11 +105,27 @@ export class MemoryRateLimitStore implements RateLimitStore {
    * Refused events leave nothing in memory, so they can't displace other keys.
    * Keys at their maximum stay in memory.
    */
-  #waitOf(key: RateLimitKey, text: string, time: number): number {
-    const counter = this.#counterOf(key);
-    const window = counter.peek(text, time);
-    if (window === undefined || window.count < key.rule.max) return 0;
-    return counter.open(text, time).end - time;
+  #waitOf({ rule }: RateLimitKey, text: string, time: number): number {
+    const window = this.#peek(rule, text, time);
+    if (window === undefined || window.count < rule.max) return 0;
+    return this.#open(rule, text, time).end - time;
+  }
+
+  /** Returns a key's window. Opens one if there is none. */
+  #open(rule: RateLimitRule, text: string, time: number): Window {
+    const windows = this.#windowsOf(rule);
+    windows.advance(time);
+    const window = windows.get(text);
+    if (window !== undefined && time < window.end) return window;
+    const opened = { end: time + rule.windowMs, count: 0 };
+    windows.set(text, opened);
+    return opened;
+  }
+
+  /** Returns a key's window without counting that as a use. */
+  #peek(rule: RateLimitRule, text: string, time: number): Window | undefined {
+    const window = this.#windowsOf(rule).peek(text);
+    return window !== undefined && time < window.end ? window : undefined;
   }
 
   #isExempt({ unless }: RateLimitKey, time: number): boolean {
@@ -115,14 +133,13 @@ export class MemoryRateLimitStore implements RateLimitStore {
       time < (this.#marks.peek(keyPart(unless)) ?? 0);
   }
 
-  #counterOf({ rule }: RateLimitKey): FixedWindowCounter {
-    let counter = this.#counters.get(rule.name);
-    if (counter === undefined) {
-      const { windowMs } = rule;
-      counter = new FixedWindowCounter({ windowMs, maxKeys: this.#maxKeys });
-      this.#counters.set(rule.name, counter);
+  #windowsOf(rule: RateLimitRule): GenerationMap<string, Window> {
+    let windows = this.#windows.get(rule.name);
+    if (windows === undefined) {
+      const options = { maxSize: this.#maxKeys, lifetime: rule.windowMs };
+      this.#windows.set(rule.name, windows = new GenerationMap(options));
     }
-    return counter;
+    return windows;
   }
 
   /** Returns the time. Never moves backwards, even when the clock does. */
