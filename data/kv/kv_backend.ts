@@ -1,18 +1,11 @@
-import type {
-  Backend,
-  Changes,
-  LockRequest,
-  Position,
-  Reading,
-  SharedEntry,
-} from "../shared/backend.ts";
+import type { Backend, Position } from "../shared/backend.ts";
 import type { Kv, KvEntry } from "./kv.ts";
-import { KvLocks, type KvLocksOptions, type Read } from "./kv_locks.ts";
-import { KvLog } from "./kv_log.ts";
-import { KvRecords } from "./kv_records.ts";
-import { KvSpace } from "./kv_space.ts";
+import { createKvLocks, type KvLocksOptions, type Read } from "./kv_locks.ts";
+import { createKvLog } from "./kv_log.ts";
+import { createKvRecords } from "./kv_records.ts";
+import { createKvSpace } from "./kv_space.ts";
 
-/** Settings of a {@linkcode KvBackend}. Times are in milliseconds. */
+/** Settings of {@linkcode createKvBackend}. Times are in milliseconds. */
 export interface KvBackendOptions extends KvLocksOptions {
   readonly kv: Kv;
   /** The first part of all keys. */
@@ -24,88 +17,70 @@ export interface KvBackendOptions extends KvLocksOptions {
 }
 
 /**
- * The backend in Deno KV.
+ * Creates a backend in Deno KV.
  *
  * `watch()` of a file sees only the writes of its own process. So the store polls
  * for changes from its first use on.
  */
-export class KvBackend implements Backend {
-  readonly #space: KvSpace;
-  readonly #log: KvLog;
-  readonly #records: KvRecords;
-  readonly #locks: KvLocks;
-  readonly #stop = new AbortController();
+export function createKvBackend(options: KvBackendOptions): Backend {
+  const { kv, name, timeout, maxScopes, now } = options;
+  const stop = new AbortController();
+  const space = createKvSpace(kv, name, timeout);
+  const log = createKvLog(space, maxScopes);
+  const records = createKvRecords(space, now);
+  const locks = createKvLocks(space, options, stop.signal);
 
-  /** Creates a backend. */
-  constructor(options: KvBackendOptions) {
-    const { kv, name, timeout, maxScopes, now } = options;
-    this.#space = new KvSpace(kv, name, timeout);
-    this.#log = new KvLog(this.#space, maxScopes);
-    this.#records = new KvRecords(this.#space, now);
-    this.#locks = new KvLocks(this.#space, options, this.#stop.signal);
+  async function ask(since: Position) {
+    return await log.changesSince(since, await space.readOne(log.metaKey));
   }
 
-  async ask(since: Position): Promise<Changes> {
-    const [meta] = await this.#space.read(this.#log.metaKey);
-    return await this.#log.changesSince(since, meta!);
-  }
+  return {
+    ask,
 
-  async get(
-    key: string,
-    since: Position,
-    request?: LockRequest,
-  ): Promise<Reading> {
-    const head = await this.#records.keyOf(key);
-    const lock = await this.#locks.keyOf(key);
-    for (;;) {
-      const [meta, value, held] = await this.#space.read(
-        this.#log.metaKey,
-        head,
-        lock,
-      ) as [KvEntry, Read, Read];
-      const changes = await this.#log.changesSince(since, meta);
-      const entry = await this.#records.read(value);
-      const reading = { changes, entry };
-      const isOfUse = entry !== undefined && entry.epoch === changes.epoch &&
-        entry.age < entry.freshFor &&
-        entry.began > (request?.outdated ?? 0);
-      if (request === undefined || isOfUse) return reading;
-      if (this.#locks.isHeld(held)) {
-        return { ...reading, released: this.#locks.released(held) };
+    async get(key, since, request) {
+      const head = await records.keyOf(key);
+      const lock = await locks.keyOf(key);
+      for (;;) {
+        const [meta, value, held] = await space.read(
+          log.metaKey,
+          head,
+          lock,
+        ) as [KvEntry, Read, Read];
+        const changes = await log.changesSince(since, meta);
+        const entry = await records.read(value);
+        const reading = { changes, entry };
+        const isOfUse = entry !== undefined && entry.epoch === changes.epoch &&
+          entry.age < entry.freshFor &&
+          entry.began > (request?.outdated ?? 0);
+        if (request === undefined || isOfUse) return reading;
+        if (locks.isHeld(held)) {
+          return { ...reading, released: locks.released(held) };
+        }
+        if (await locks.take(held, value, request.token)) {
+          return { ...reading, isLocked: true };
+        }
       }
-      if (await this.#locks.take(held, value, request.token)) {
-        return { ...reading, isLocked: true };
+    },
+
+    async set(key, entry, token) {
+      try {
+        if (entry === undefined) await records.remove(key);
+        else await records.write(key, entry);
+      } finally {
+        if (token !== undefined) await locks.release(key, token);
       }
-    }
-  }
+    },
 
-  async set(
-    key: string,
-    entry: SharedEntry | undefined,
-    token: string | undefined,
-  ): Promise<void> {
-    try {
-      if (entry === undefined) await this.#records.delete(key);
-      else await this.#records.write(key, entry);
-    } finally {
-      if (token !== undefined) await this.#locks.release(key, token);
-    }
-  }
+    async invalidate(scopes, since) {
+      await log.append(scopes);
+      return await ask(since);
+    },
 
-  async invalidate(
-    scopes: readonly string[],
-    since: Position,
-  ): Promise<Changes> {
-    await this.#log.append(scopes);
-    return await this.ask(since);
-  }
+    release: locks.release,
 
-  release(key: string, token: string): Promise<void> {
-    return this.#locks.release(key, token);
-  }
-
-  close(): Promise<void> {
-    this.#stop.abort();
-    return Promise.resolve();
-  }
+    close() {
+      stop.abort();
+      return Promise.resolve();
+    },
+  };
 }

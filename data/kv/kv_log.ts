@@ -33,29 +33,22 @@ const BATCH = 9;
 /** Maximum length of a stored scope, in UTF-16 code units. */
 const MAX_SCOPE = 10_000;
 
-/** The invalidations of a store. */
-export class KvLog {
-  readonly #space: KvSpace;
-  readonly #maxScopes: number;
+/** Creates the invalidations of a store, of at most `maxScopes` scopes. */
+export function createKvLog(space: KvSpace, maxScopes: number) {
   /** The key of the numbers. */
-  readonly metaKey: KvKey;
-  readonly #logKey: KvKey;
-
-  /** Creates a log of at most `maxScopes` scopes. */
-  constructor(space: KvSpace, maxScopes: number) {
-    this.#space = space;
-    this.#maxScopes = maxScopes;
-    this.metaKey = space.key("meta");
-    this.#logKey = space.key("log");
-  }
+  const metaKey = space.key("meta");
+  const logKey = space.key("log");
 
   /** Returns the invalidations since a position, and at least up to `entry`. */
-  async changesSince(since: Position, entry: KvEntry): Promise<Changes> {
-    const { epoch, number, floor } = await this.#metaOf(entry);
+  async function changesSince(
+    since: Position,
+    entry: KvEntry,
+  ): Promise<Changes> {
+    const { epoch, number, floor } = await metaOf(entry);
     const known = epoch === since.epoch ? since.number : 0;
     if (known === number) return { epoch, number, scopes: [], more: false };
     const next = Math.max(known, floor) + 1;
-    const entries = await this.#space.page(this.#logKey, next);
+    const entries = await space.page(logKey, next);
     const scopes = entries.map(({ key, value }) =>
       [value as string, key.at(-1) as number] as const
     );
@@ -69,27 +62,25 @@ export class KvLog {
   }
 
   /** Assigns the next number to each scope. */
-  async append(scopes: readonly string[]): Promise<void> {
+  async function append(scopes: readonly string[]): Promise<void> {
     for (let i = 0; i < scopes.length; i += BATCH) {
       const some = scopes.slice(i, i + BATCH);
-      while (!await this.#tryAppend(some));
+      while (!await tryAppend(some));
     }
   }
 
-  async #tryAppend(scopes: readonly string[]): Promise<boolean> {
-    const space = this.#space;
-    const key = this.metaKey;
+  async function tryAppend(scopes: readonly string[]): Promise<boolean> {
     const keys = await Promise.all(
       scopes.map((scope) => space.keyOf("scope", scope)),
     );
-    const [entry, ...last] = await space.read(key, ...keys);
-    const meta = await this.#metaOf(entry!);
+    const [entry, ...last] = await space.read(metaKey, ...keys);
+    const meta = await metaOf(entry!);
     // Nobody has seen an epoch that has just begun.
     const { versionstamp } = entry!.value === null
-      ? await space.readOne(key)
+      ? await space.readOne(metaKey)
       : entry!;
     let { number, floor, count } = meta;
-    const change = space.change().check({ key, versionstamp });
+    const change = space.change().check({ key: metaKey, versionstamp });
     for (const [i, scope] of scopes.entries()) {
       number++;
       if (scope === EVERYTHING || scope.length > MAX_SCOPE) {
@@ -98,14 +89,14 @@ export class KvLog {
       }
       const old = last[i]!.value as number | null;
       if (old === null) count++;
-      else change.delete([...this.#logKey, old]);
-      change.set([...this.#logKey, number], scope).set(keys[i]!, number);
+      else change.delete([...logKey, old]);
+      change.set([...logKey, number], scope).set(keys[i]!, number);
     }
-    if (count > this.#maxScopes) {
+    if (count > maxScopes) {
       // These were read before this change. They may include scopes that it moves.
-      const oldest = await space.page(this.#logKey, 0, 2 * BATCH);
+      const oldest = await space.page(logKey, 0, 2 * BATCH);
       for (const { key, value } of oldest) {
-        if (count <= this.#maxScopes) break;
+        if (count <= maxScopes) break;
         if (scopes.includes(value as string)) continue;
         change.delete(key as KvKey)
           .delete(await space.keyOf("scope", value as string));
@@ -113,18 +104,19 @@ export class KvLog {
         count--;
       }
     }
-    change.set(key, { ...meta, number, floor, count });
+    change.set(metaKey, { ...meta, number, floor, count });
     return await space.commit(change);
   }
 
   /** Reads the numbers. Starts an epoch if there are none. */
-  async #metaOf({ value, versionstamp }: KvEntry): Promise<Meta> {
+  async function metaOf({ value, versionstamp }: KvEntry): Promise<Meta> {
     if (value !== null) return value as Meta;
-    const key = this.metaKey;
     const epoch = crypto.randomUUID();
     const meta: Meta = { epoch, number: 1, floor: 1, count: 0 };
-    const change = this.#space.change().check({ key, versionstamp });
-    if (await this.#space.commit(change.set(key, meta))) return meta;
-    return await this.#metaOf(await this.#space.readOne(key));
+    const change = space.change().check({ key: metaKey, versionstamp });
+    if (await space.commit(change.set(metaKey, meta))) return meta;
+    return await metaOf(await space.readOne(metaKey));
   }
+
+  return { metaKey, changesSince, append };
 }

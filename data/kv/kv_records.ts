@@ -19,7 +19,7 @@ import {
   type SharedEntry,
   storedFor,
 } from "../shared/backend.ts";
-import type { KvEntry, KvKey } from "./kv.ts";
+import type { KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 import { type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The value under a record's key. */
@@ -38,83 +38,77 @@ const BATCH = 10;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The records of a store. */
-export class KvRecords {
-  readonly #space: KvSpace;
-  readonly #now: () => number;
-
-  constructor(space: KvSpace, now: () => number) {
-    this.#space = space;
-    this.#now = now;
-  }
-
+/** Creates the records of a store. */
+export function createKvRecords(space: KvSpace, now: () => number) {
   /** Returns the key of a record. */
-  keyOf(key: string): Promise<KvKey> {
-    return this.#space.keyOf("value", key);
+  function keyOf(key: string): Promise<KvKey> {
+    return space.keyOf("value", key);
   }
 
   /** Reads the record under a key, with its parts. */
-  async read({ value }: KvEntry): Promise<FoundEntry | undefined> {
+  async function read({ value }: KvEntry): Promise<FoundEntry | undefined> {
     if (value === null) return undefined;
     const { kept, text, ...entry } = value as Head;
     const bytes = text instanceof Uint8Array
       ? text
-      : await this.#join(text.id, text.count);
+      : await join(text.id, text.count);
     return bytes && {
       ...entry,
       text: decoder.decode(bytes),
-      age: Math.max(0, this.#now() - kept),
+      age: Math.max(0, now() - kept),
     };
   }
 
   /** Stores a record, unless the present one began later. */
-  async write(key: string, entry: SharedEntry): Promise<void> {
+  async function write(key: string, entry: SharedEntry): Promise<void> {
     const { epoch, began, text } = entry;
-    const head = await this.keyOf(key);
+    const head = await keyOf(key);
     const ms = storedFor(entry);
     const bytes = encoder.encode(text);
-    const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
-    const value: Head = { ...entry, kept: this.#now(), text: placed };
+    const placed = bytes.length <= PART ? bytes : await split(bytes, ms);
+    const value: Head = { ...entry, kept: now(), text: placed };
     for (;;) {
-      const { value: old, versionstamp } = await this.#space.readOne(head);
+      const { value: old, versionstamp } = await space.readOne(head);
       const other = old as Head | null;
       if (other?.epoch === epoch && other.began > began) {
-        return await this.#drop(value);
+        return await drop(value);
       }
-      const change = this.#space.change().check({ key: head, versionstamp })
+      const change = space.change().check({ key: head, versionstamp })
         .set(head, value, { expireIn: ms });
-      if (await this.#space.commit(change)) return await this.#drop(other);
+      if (await space.commit(change)) return await drop(other);
     }
   }
 
   /** Deletes a record. */
-  async delete(key: string): Promise<void> {
-    const head = await this.keyOf(key);
-    const { value } = await this.#space.readOne(head);
-    await this.#space.commit(this.#space.change().delete(head));
-    await this.#drop(value as Head | null);
+  async function remove(key: string): Promise<void> {
+    const head = await keyOf(key);
+    const { value } = await space.readOne(head);
+    await space.commit(space.change().delete(head));
+    await drop(value as Head | null);
   }
 
-  async #split(bytes: Uint8Array, expireIn: number): Promise<Head["text"]> {
+  async function split(
+    bytes: Uint8Array,
+    expireIn: number,
+  ): Promise<Head["text"]> {
     const id = crypto.randomUUID();
     const count = Math.ceil(bytes.length / PART);
-    for (let from = 0; from < count; from += BATCH) {
-      const change = this.#space.change();
-      for (let i = from; i < Math.min(count, from + BATCH); i++) {
-        const part = bytes.slice(i * PART, (i + 1) * PART);
-        change.set(this.#space.key("part", id, i), part, { expireIn });
-      }
-      await this.#space.commit(change);
-    }
+    await changeParts(count, BATCH, (change, i) => {
+      const part = bytes.slice(i * PART, (i + 1) * PART);
+      change.set(space.key("part", id, i), part, { expireIn });
+    });
     return { id, count };
   }
 
   /** Returns the bytes of all parts, or `undefined` if one is missing. */
-  async #join(id: string, count: number): Promise<Uint8Array | undefined> {
+  async function join(
+    id: string,
+    count: number,
+  ): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = [];
     while (parts.length < count) {
-      const prefix = this.#space.key("part", id);
-      const entries = await this.#space.page(prefix, parts.length, BATCH);
+      const prefix = space.key("part", id);
+      const entries = await space.page(prefix, parts.length, BATCH);
       if (entries.length === 0) return undefined;
       for (const { value } of entries) parts.push(value as Uint8Array);
     }
@@ -122,15 +116,26 @@ export class KvRecords {
   }
 
   /** Deletes the parts of a head that was removed or never written. */
-  async #drop(head: Head | null): Promise<void> {
+  async function drop(head: Head | null): Promise<void> {
     if (head === null || head.text instanceof Uint8Array) return;
     const { id, count } = head.text;
-    for (let from = 0; from < count; from += PAGE) {
-      const change = this.#space.change();
-      for (let i = from; i < Math.min(count, from + PAGE); i++) {
-        change.delete(this.#space.key("part", id, i));
-      }
-      await this.#space.commit(change);
+    await changeParts(count, PAGE, (change, i) => {
+      change.delete(space.key("part", id, i));
+    });
+  }
+
+  /** Changes all parts of a record, `size` of them in each transaction. */
+  async function changeParts(
+    count: number,
+    size: number,
+    add: (change: KvAtomicOperation, index: number) => void,
+  ): Promise<void> {
+    for (let from = 0; from < count; from += size) {
+      const change = space.change();
+      for (let i = from; i < Math.min(count, from + size); i++) add(change, i);
+      await space.commit(change);
     }
   }
+
+  return { keyOf, read, write, remove };
 }

@@ -11,66 +11,66 @@ export const PAGE = 500;
 
 const encoder = new TextEncoder();
 
-/** The key space of one store in Deno KV, below its name and `cache`. */
-export class KvSpace {
-  readonly #kv: Kv;
-  readonly #name: string;
-  readonly #timeout: number;
+export type KvSpace = ReturnType<typeof createKvSpace>;
 
-  /** Creates a key space. Operations take at most `timeout` milliseconds. */
-  constructor(kv: Kv, name: string, timeout: number) {
-    this.#kv = kv;
-    this.#name = name;
-    this.#timeout = timeout;
-  }
-
+/**
+ * Creates the key space of one store in Deno KV, below its name and `cache`.
+ * Operations take at most `timeout` milliseconds.
+ */
+export function createKvSpace(kv: Kv, name: string, timeout: number) {
   /** Returns a key. */
-  key(...parts: KvKey): KvKey {
-    return [this.#name, "cache", ...parts];
+  function key(...parts: KvKey): KvKey {
+    return [name, "cache", ...parts];
   }
 
   /** Returns the key of a text of any length. Keys have at most 2,048 bytes. */
-  async keyOf(kind: string, text: string): Promise<KvKey> {
-    if (text.length <= MAX_PART) return this.key(kind, text);
+  async function keyOf(kind: string, text: string): Promise<KvKey> {
+    if (text.length <= MAX_PART) return key(kind, text);
     const bytes = encoder.encode(text);
     const digest = await crypto.subtle.digest("SHA-256", bytes);
-    return this.key(kind, new Uint8Array(digest));
+    return key(kind, new Uint8Array(digest));
   }
 
   /** Reads the values of several keys in one snapshot. */
-  read(...keys: KvKey[]): Promise<KvEntry[]> {
-    return this.#inTime(this.#kv.getMany(keys));
+  function read(...keys: KvKey[]): Promise<KvEntry[]> {
+    return inTime(kv.getMany(keys));
   }
 
   /** Reads the value of a key. */
-  async readOne(key: KvKey): Promise<KvEntry> {
-    return (await this.read(key))[0]!;
+  async function readOne(key: KvKey): Promise<KvEntry> {
+    return (await read(key))[0]!;
   }
 
   /** Reads the first values from `start` on whose keys have a prefix. */
-  async page(prefix: KvKey, start: number, limit = PAGE): Promise<KvEntry[]> {
+  function page(
+    prefix: KvKey,
+    start: number,
+    limit = PAGE,
+  ): Promise<KvEntry[]> {
     const selector = { prefix, start: [...prefix, start] };
-    const list = this.#kv.list(selector, { limit, batchSize: limit });
-    return await this.#inTime(Array.fromAsync(list));
+    const list = kv.list(selector, { limit, batchSize: limit });
+    return inTime(Array.fromAsync(list));
   }
 
-  /** Creates an atomic operation for {@linkcode commit}. */
-  change(): KvAtomicOperation {
-    return this.#kv.atomic();
+  /** Creates an atomic operation for `commit()`. */
+  function change(): KvAtomicOperation {
+    return kv.atomic();
   }
 
   /** Commits an operation. Returns whether its conditions held. */
-  commit(change: KvAtomicOperation): Promise<boolean> {
-    return commitInTurn(() => this.#inTime(change.commit()));
+  function commit(change: KvAtomicOperation): Promise<boolean> {
+    return commitInTurn(() => inTime(change.commit()));
   }
 
-  #inTime<T>(work: Promise<T>): Promise<T> {
+  function inTime<T>(work: Promise<T>): Promise<T> {
     const late = () =>
       new UnavailableError(
         `Cannot reach cache store: Deno KV has not answered for ${
-          this.#timeout / 1_000
+          timeout / 1_000
         } s`,
       );
-    return withTimeout(work, this.#timeout, late);
+    return withTimeout(work, timeout, late);
   }
+
+  return { key, keyOf, read, readOne, page, change, commit };
 }

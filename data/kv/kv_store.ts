@@ -34,7 +34,7 @@ import {
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheStore } from "../store.ts";
 import type { Kv } from "./kv.ts";
-import { KvBackend } from "./kv_backend.ts";
+import { createKvBackend } from "./kv_backend.ts";
 
 export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 export type { CacheRecord, Claim, Lock } from "../store.ts";
@@ -117,7 +117,7 @@ export function createKvStore(options: KvStoreOptions): KvStore {
     options,
     toDelay(interval),
     (_exchange, { maxScopes }) =>
-      new KvBackend({
+      createKvBackend({
         kv,
         name,
         lockTime: toDelay(lockTime),
