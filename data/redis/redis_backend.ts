@@ -5,14 +5,13 @@ import {
   type Backend,
   type Changes,
   type FoundEntry,
-  type LockRequest,
   type Position,
   type Reading,
   type SharedEntry,
   storedFor,
 } from "../shared/backend.ts";
 import type { Exchange } from "../shared/exchange.ts";
-import { RedisLocks } from "./redis_locks.ts";
+import { createRedisLocks } from "./redis_locks.ts";
 import {
   ASK,
   DELETE,
@@ -20,11 +19,10 @@ import {
   INVALIDATE,
   keysOf,
   PAGE,
-  type RedisKeys,
   SET,
 } from "./redis_scripts.ts";
 
-/** Settings of a {@linkcode RedisBackend}. Times are in milliseconds. */
+/** Settings of a {@linkcode createRedisBackend}. Times are in milliseconds. */
 export interface RedisBackendOptions {
   readonly client: RedisClient;
   /** The name of the store. */
@@ -39,144 +37,117 @@ export interface RedisBackendOptions {
   readonly now: () => number;
 }
 
-/** The backend in Redis. */
-export class RedisBackend implements Backend {
-  readonly #keys: RedisKeys;
-  readonly #lockTime: number;
-  readonly #maxScopes: number;
-  readonly #link: RedisLink;
-  readonly #locks: RedisLocks;
+/** Creates a backend in Redis that connects at its first use. */
+export function createRedisBackend(
+  exchange: Exchange,
+  { client, name, lockTime, timeout, maxScopes, now }: RedisBackendOptions,
+): Backend {
+  const keys = keysOf(name);
+  const { meta, channel, value, lock } = keys;
   /** Identifies this process in epochs and messages. */
-  readonly #id = crypto.randomUUID();
-
-  /** Creates a backend that connects at its first use. */
-  constructor(exchange: Exchange, options: RedisBackendOptions) {
-    const { name, client, timeout, now } = options;
-    const { meta, channel } = this.#keys = keysOf(name);
-    this.#lockTime = options.lockTime;
-    this.#maxScopes = options.maxScopes;
-    this.#link = new RedisLink({
-      client,
-      what: "cache store",
-      timeout,
-      key: meta,
-      listen: {
-        channel,
-        onMessage: (message) => {
-          if (this.#locks.hear(message) || message === this.#id) return;
-          // Without a connection, the store asks once it has one.
-          exchange.sync().catch(() => {});
-        },
+  const id = crypto.randomUUID();
+  const link = new RedisLink({
+    client,
+    what: "cache store",
+    timeout,
+    key: meta,
+    listen: {
+      channel,
+      onMessage(message) {
+        if (locks.hear(message) || message === id) return;
+        // Without a connection, the store asks once it has one.
+        exchange.sync().catch(() => {});
       },
-      onConnect: async (commands) => {
-        const since = now();
-        const { position } = exchange;
-        exchange.learn(await this.#ask(position, commands), since);
-      },
-      onError: (error) => exchange.report(error),
-      onLost: () => this.#locks.wakeAll(),
-    });
-    this.#locks = new RedisLocks(this.#keys, this.#link);
-  }
+    },
+    async onConnect(commands) {
+      const since = now();
+      exchange.learn(await ask(exchange.position, commands), since);
+    },
+    onError: (error) => exchange.report(error),
+    onLost: () => locks.wakeAll(),
+  });
+  const locks = createRedisLocks(keys, link);
 
-  ask(since: Position): Promise<Changes> {
-    return this.#ask(since, this.#link);
-  }
-
-  async get(
-    key: string,
+  async function ask(
     since: Position,
-    request?: LockRequest,
-  ): Promise<Reading> {
-    const { value, lock } = this.#keys;
-    const keys = [value(key), lock(key)];
-    if (request === undefined) {
-      return toReading(await this.#run(GET, since, keys) as Found);
-    }
-    const { token, outdated } = request;
-    // Listens first, because the lock may be released before the answer comes.
-    const waiter = this.#locks.wait(key);
-    try {
-      const args = [token, `${this.#lockTime}`, `${outdated}`];
-      const found = await this.#run(GET, since, keys, args) as Found;
-      const left = found[5];
-      if (left === null || left === -1) waiter.end();
-      return {
-        ...toReading(found),
-        isLocked: left === -1,
-        released: left === null || left === -1
-          ? undefined
-          : waiter.released(left),
-      };
-    } catch (error) {
-      waiter.end();
-      this.#locks.leave(key, token);
-      throw error;
-    }
-  }
-
-  async set(
-    key: string,
-    entry: SharedEntry | undefined,
-    token = "",
-  ): Promise<void> {
-    const { value, lock, meta } = this.#keys;
-    await this.#locks.releaseWith(key, token, async (args) => {
-      if (entry === undefined) {
-        await this.#link.run(DELETE, [lock(key), value(key)], args);
-        return;
-      }
-      const { epoch, began } = entry;
-      const of = [epoch, `${began}`, `${storedFor(entry)}`, toText(entry)];
-      const keys = [lock(key), meta, value(key)] as const;
-      await this.#link.run(SET, keys, [...args, ...of]);
-    });
-  }
-
-  async invalidate(
-    scopes: readonly string[],
-    since: Position,
+    commands: RedisCommands = link,
   ): Promise<Changes> {
-    const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
-    const reply = await this.#run(INVALIDATE, since, [], args);
-    const changes = toChanges(reply as ChangesReply);
-    // Others came in between: it learns of its own together with them.
-    if (changes.more) return changes;
-    const [, , , before] = reply as [...ChangesReply, before: number];
-    const own = scopes.map((scope, i) => [scope, before + i + 1] as const);
-    return { ...changes, scopes: [...changes.scopes, ...own] };
-  }
-
-  release(key: string, token: string): Promise<void> {
-    return this.#locks.release(key, token);
-  }
-
-  tidy(): Promise<void> {
-    return this.#locks.releaseLeft();
-  }
-
-  async close(): Promise<void> {
-    await this.#link.close();
-    this.#locks.wakeAll();
-  }
-
-  async #ask(since: Position, commands: RedisCommands): Promise<Changes> {
-    const reply = await this.#run(ASK, since, [], [], commands);
+    const reply = await run(ASK, since, [], [], commands);
     return toChanges(reply as ChangesReply);
   }
 
   /** Runs a script that starts with the epoch. */
-  #run(
+  function run(
     script: RedisScript,
     { epoch, number }: Position,
-    keys: readonly string[],
+    others: readonly string[],
     args: readonly string[] = [],
-    commands: RedisCommands = this.#link,
+    commands: RedisCommands = link,
   ): Promise<unknown> {
-    const { meta, scopes } = this.#keys;
-    const known = [epoch, `${number}`, this.#id];
-    return commands.run(script, [meta, scopes, ...keys], [...known, ...args]);
+    const known = [epoch, `${number}`, id];
+    const all = [meta, keys.scopes, ...others] as const;
+    return commands.run(script, all, [...known, ...args]);
   }
+
+  return {
+    ask,
+
+    async get(key, since, request) {
+      const places = [value(key), lock(key)];
+      if (request === undefined) {
+        return toReading(await run(GET, since, places) as Found);
+      }
+      const { token, outdated } = request;
+      // Listens first, because the lock may be released before the answer comes.
+      const waiter = locks.wait(key);
+      try {
+        const args = [token, `${lockTime}`, `${outdated}`];
+        const found = await run(GET, since, places, args) as Found;
+        const left = found[5];
+        const isLocked = left === -1;
+        if (left !== null && !isLocked) {
+          return { ...toReading(found), released: waiter.released(left) };
+        }
+        waiter.end();
+        return { ...toReading(found), isLocked };
+      } catch (error) {
+        waiter.end();
+        locks.leave(key, token);
+        throw error;
+      }
+    },
+
+    async set(key, entry, token = "") {
+      await locks.releaseWith(key, token, async (args) => {
+        if (entry === undefined) {
+          await link.run(DELETE, [lock(key), value(key)], args);
+          return;
+        }
+        const { epoch, began } = entry;
+        const of = [epoch, `${began}`, `${storedFor(entry)}`, toText(entry)];
+        await link.run(SET, [lock(key), meta, value(key)], [...args, ...of]);
+      });
+    },
+
+    async invalidate(scopes, since) {
+      const args = [`${maxScopes}`, channel, ...scopes];
+      const reply = await run(INVALIDATE, since, [], args);
+      const changes = toChanges(reply as ChangesReply);
+      // Others came in between: it learns of its own together with them.
+      if (changes.more) return changes;
+      const [, , , before] = reply as [...ChangesReply, before: number];
+      const own = scopes.map((scope, i) => [scope, before + i + 1] as const);
+      return { ...changes, scopes: [...changes.scopes, ...own] };
+    },
+
+    release: locks.release,
+    tidy: locks.releaseLeft,
+
+    async close() {
+      await link.close();
+      locks.wakeAll();
+    },
+  };
 }
 
 type ChangesReply = [epoch: string, number: string, scopes: string[]];

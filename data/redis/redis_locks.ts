@@ -14,29 +14,21 @@ export interface Waiter {
   end(): void;
 }
 
-/** The locks that this process releases or waits for. */
-export class RedisLocks {
-  readonly #keys: RedisKeys;
-  readonly #link: RedisLink;
+/** Creates the locks that this process releases or waits for. */
+export function createRedisLocks(keys: RedisKeys, link: RedisLink) {
   /** Calls that wait for a lock, by key. Aborting one wakes it. */
-  readonly #waiting = new Map<string, Set<AbortController>>();
+  const waiting = new Map<string, Set<AbortController>>();
   /** Locks that may still be held, because Redis was away at their release. */
-  #left: { readonly key: string; readonly token: string }[] = [];
-
-  /** Creates an empty list of locks. */
-  constructor(keys: RedisKeys, link: RedisLink) {
-    this.#keys = keys;
-    this.#link = link;
-  }
+  let left: { readonly key: string; readonly token: string }[] = [];
 
   /** Starts listening for the release of a lock. */
-  wait(key: string): Waiter {
+  function wait(key: string): Waiter {
     const waiter = new AbortController();
-    const waiters = this.#waiting.get(key) ?? new Set();
-    this.#waiting.set(key, waiters.add(waiter));
+    const waiters = waiting.get(key) ?? new Set();
+    waiting.set(key, waiters.add(waiter));
     const end = () => {
       waiters.delete(waiter);
-      if (waiters.size === 0) this.#waiting.delete(key);
+      if (waiters.size === 0) waiting.delete(key);
     };
     return {
       end,
@@ -46,51 +38,51 @@ export class RedisLocks {
   }
 
   /** Handles a message. Returns whether it was about a lock. */
-  hear(message: string): boolean {
+  function hear(message: string): boolean {
     if (message[0] !== "u") return false;
-    for (const waiter of this.#waiting.get(message.slice(1)) ?? []) {
-      waiter.abort();
-    }
+    for (const waiter of waiting.get(message.slice(1)) ?? []) waiter.abort();
     return true;
   }
 
   /** Ends all waiting, because no more messages will come. */
-  wakeAll(): void {
-    for (const waiters of this.#waiting.values()) {
+  function wakeAll(): void {
+    for (const waiters of waiting.values()) {
       for (const waiter of waiters) waiter.abort();
     }
   }
 
   /** Releases a lock. */
-  release(key: string, token: string): Promise<void> {
-    return this.releaseWith(key, token, async (args) => {
-      await this.#link.run(RELEASE, [this.#keys.lock(key)], args);
+  function release(key: string, token: string): Promise<void> {
+    return releaseWith(key, token, async (args) => {
+      await link.run(RELEASE, [keys.lock(key)], args);
     });
   }
 
   /** Runs a script that also releases a lock; `args` are the first ones. */
-  async releaseWith(
+  async function releaseWith(
     key: string,
     token: string,
     run: (args: readonly string[]) => Promise<void>,
   ): Promise<void> {
     try {
-      await run([token, this.#keys.channel, `u${key}`]);
+      await run([token, keys.channel, `u${key}`]);
     } catch (error) {
-      if (token !== "") this.leave(key, token);
+      if (token !== "") leave(key, token);
       throw error;
     }
   }
 
   /** Remembers a lock to release later. */
-  leave(key: string, token: string): void {
-    if (this.#left.length < MAX_LEFT) this.#left.push({ key, token });
+  function leave(key: string, token: string): void {
+    if (left.length < MAX_LEFT) left.push({ key, token });
   }
 
   /** Releases locks that couldn't be released while Redis was away. */
-  async releaseLeft(): Promise<void> {
-    const left = this.#left;
-    this.#left = [];
-    await Promise.all(left.map(({ key, token }) => this.release(key, token)));
+  async function releaseLeft(): Promise<void> {
+    const locks = left;
+    left = [];
+    await Promise.all(locks.map(({ key, token }) => release(key, token)));
   }
+
+  return { wait, hear, wakeAll, release, releaseWith, leave, releaseLeft };
 }

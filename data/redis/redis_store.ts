@@ -43,7 +43,7 @@ import {
 } from "../shared/shared_options.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheStore } from "../store.ts";
-import { RedisBackend } from "./redis_backend.ts";
+import { createRedisBackend } from "./redis_backend.ts";
 
 export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 export type { CacheRecord, Claim, Lock } from "../store.ts";
@@ -125,7 +125,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     options,
     toDelay(interval),
     (exchange, { maxScopes }) =>
-      new RedisBackend(exchange, {
+      createRedisBackend(exchange, {
         client,
         name,
         lockTime: toDelay(lockTime),
