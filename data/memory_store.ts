@@ -51,6 +51,9 @@ export const MEMORY_STORE: OptionRules<MemoryStoreOptions> = {
   maxScopes: aSize,
 };
 
+/** The default of `maxScopes`. */
+export const MAX_SCOPES = 100_000;
+
 /** The size of an entry without its value and key, in bytes. */
 const ENTRY_BYTES = 200;
 
@@ -90,8 +93,6 @@ export class MemoryStore implements CacheStore {
   readonly #maxBytes: number;
   /** See {@linkcode MemoryStoreOptions}. */
   readonly maxEntryBytes: number;
-  /** See {@linkcode MemoryStoreOptions}. */
-  readonly maxScopes: number;
   #map = new Map<string, Entry>();
   readonly #recency = new LRUList<Entry>();
   /** See {@linkcode CacheStore}. */
@@ -104,13 +105,12 @@ export class MemoryStore implements CacheStore {
       maxEntries = 10_000,
       maxBytes = 64 * 1024 * 1024,
       maxEntryBytes = maxBytes / 8,
-      maxScopes = 100_000,
+      maxScopes = MAX_SCOPES,
     }: MemoryStoreOptions = {},
   ) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
     this.maxEntryBytes = maxEntryBytes;
-    this.maxScopes = maxScopes;
     this.invalidations = new InvalidationLog(maxScopes);
   }
 

@@ -26,7 +26,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
-import type { MemoryStoreOptions } from "../memory_store.ts";
+import { MAX_SCOPES, type MemoryStoreOptions } from "../memory_store.ts";
 import {
   SHARED_STORE,
   type SharedStoreOptions,
@@ -112,11 +112,11 @@ export interface KvStore extends CacheStore, AsyncDisposable {
 export function createKvStore(options: KvStoreOptions): KvStore {
   checkOptions(options, KV_STORE, "create KV store");
   const { kv, name, interval = 0.05, lockTime = 10, timeout = 1 } = options;
-  const { now = Date.now } = options;
+  const { maxScopes = MAX_SCOPES, now = Date.now } = options;
   return new SharedStore(
     options,
     toDelay(interval),
-    (_exchange, { maxScopes }) =>
+    () =>
       createKvBackend({
         kv,
         name,

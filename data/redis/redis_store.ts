@@ -36,7 +36,7 @@ import {
   type RedisClient,
 } from "../../core/redis/client.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
-import type { MemoryStoreOptions } from "../memory_store.ts";
+import { MAX_SCOPES, type MemoryStoreOptions } from "../memory_store.ts";
 import {
   SHARED_STORE,
   type SharedStoreOptions,
@@ -118,13 +118,13 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   checkOptions(options, REDIS_STORE, "create Redis store");
   const { maxStaleness = 3, timeout = 1, lockTime = 10 } = options;
-  const { client, name, now = Date.now } = options;
+  const { client, name, maxScopes = MAX_SCOPES, now = Date.now } = options;
   // Often enough that one late answer doesn't matter.
   const interval = Math.min(timeout / 2, maxStaleness / 3);
   return new SharedStore(
     options,
     toDelay(interval),
-    (exchange, { maxScopes }) =>
+    (exchange) =>
       createRedisBackend(exchange, {
         client,
         name,

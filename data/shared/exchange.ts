@@ -7,7 +7,6 @@ import type { Backend, Changes, Position } from "./backend.ts";
 import { Group } from "./group.ts";
 import { EVERYTHING, namesOf } from "./invalidation_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
-import { Trust } from "./trust.ts";
 
 /** Maximum scopes to send. Beyond, everything is invalidated. */
 const MAX_UNSENT = 10_000;
@@ -30,16 +29,24 @@ export interface ExchangeOptions {
 
 /**
  * Exchanges invalidations with other processes. Knows which of its own the others
- * lack, and whether its knowledge of theirs is recent enough.
+ * lack, and whether its knowledge of theirs is recent enough: memory is trusted
+ * until `maxStaleness` after the process last knew all invalidations.
+ *
+ * ```
+ *   asked, all known   asked again          cut off
+ *   ──────┼────────────────┼───────────────────┼──────────┼─────────▶
+ *         └── trusted ─────┴── trusted ───────────────────┘  doubt
+ * ```
  */
 export class Exchange {
   /** The numbers of this process. */
   readonly numbers: SharedNumbers;
   readonly #options: ExchangeOptions;
-  readonly #trust: Trust;
   readonly #backend: Backend;
   readonly #rounds = new Group(() => this.#exchange());
   readonly #listeners = new Set<(error: unknown) => void>();
+  /** When all invalidations were known, or the doubt began. */
+  #trustedSince = -Infinity;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
   #isClosed = false;
@@ -49,11 +56,9 @@ export class Exchange {
 
   /** Creates an exchange that begins with the first use of the backend. */
   constructor(options: ExchangeOptions) {
-    const { log, maxStaleness, now, open } = options;
     this.#options = options;
-    this.numbers = new SharedNumbers(log);
-    this.#trust = new Trust(maxStaleness, now);
-    this.#backend = open(this);
+    this.numbers = new SharedNumbers(options.log);
+    this.#backend = options.open(this);
   }
 
   /** The latest known position of the others. */
@@ -82,7 +87,14 @@ export class Exchange {
 
   /** Stops trusting memory after too long without an answer. */
   checkTrust(): void {
-    if (this.#trust.isOver()) this.numbers.doubt();
+    const { maxStaleness, now } = this.#options;
+    if (maxStaleness === Infinity) return;
+    const time = now();
+    const age = time - this.#trustedSince;
+    // Negative after the system clock moved backwards.
+    if (age >= 0 && age < maxStaleness) return;
+    this.#trustedSince = time;
+    this.numbers.doubt();
   }
 
   /**
@@ -131,7 +143,7 @@ export class Exchange {
   learn(changes: Changes, since: number): void {
     if (this.numbers.learn(changes)) this.#options.onAll();
     if (changes.more) return;
-    this.#trust.renew(since);
+    this.#trustedSince = since;
     this.numbers.trust();
     this.report(undefined);
   }

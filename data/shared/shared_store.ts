@@ -4,8 +4,28 @@ import type { CacheRecord, Claim, Lock } from "../store.ts";
 import type { Backend, FoundEntry, LockRequest, Reading } from "./backend.ts";
 import { Exchange } from "./exchange.ts";
 import { readRecord, writeRecord } from "./record_text.ts";
-import { SharedLock } from "./shared_lock.ts";
 import type { SharedStoreOptions } from "./shared_options.ts";
+
+/** A lock in a backend. */
+class SharedLock implements Lock {
+  readonly token: string = crypto.randomUUID();
+  readonly #release: (token: string) => Promise<void>;
+  #released: Promise<void> | undefined;
+
+  /** Creates a lock that isn't held yet. */
+  constructor(release: (token: string) => Promise<void>) {
+    this.#release = release;
+  }
+
+  release(): Promise<void> {
+    return this.#released ??= this.#release(this.token);
+  }
+
+  /** Notes that storing the value releases the lock. */
+  releasedBy(stored: Promise<void>): void {
+    this.#released = stored;
+  }
+}
 
 /**
  * A store that processes share: memory in front, a backend behind.
@@ -31,7 +51,7 @@ export class SharedStore extends MemoryStore {
   constructor(
     options: SharedStoreOptions,
     interval: number,
-    open: (exchange: Exchange, store: SharedStore) => Backend,
+    open: (exchange: Exchange) => Backend,
   ) {
     super(options);
     const { now = Date.now, maxStaleness = 3, strict = false } = options;
@@ -42,7 +62,7 @@ export class SharedStore extends MemoryStore {
       maxStaleness: maxStaleness * 1_000,
       now,
       onAll: () => this.clear(),
-      open: (exchange) => open(exchange, this),
+      open,
     });
     if (strict) this.check = (timeout) => this.#exchange.check(timeout);
   }
@@ -61,7 +81,10 @@ export class SharedStore extends MemoryStore {
     isUsable: (record: CacheRecord) => boolean,
   ): Promise<Claim> {
     for (let outdated = this.#outdated(key);;) {
-      const lock = new SharedLock(this.#exchange.use(), placeOf(key));
+      const backend = this.#exchange.use();
+      const lock = new SharedLock((token) =>
+        backend.release(placeOf(key), token)
+      );
       const reading = await this.#read(key, { token: lock.token, outdated });
       const { entry, isLocked = false, released } = reading;
       const record = this.#take(key, reading);
