@@ -60,28 +60,27 @@ export class StoreGuard {
     }
   }
 
-  async get(key: string): Promise<CacheRecord | undefined> {
-    const found = await this.#try(() => this.#store.get!(key));
-    return found === FAILED ? undefined : found;
-  }
-
   /** See {@linkcode CacheStore.claim}. An empty result: compute without a lock. */
   async claim(
     key: string,
     isUsable: (record: CacheRecord) => boolean,
   ): Promise<Claim> {
-    if (this.#store.claim === undefined) {
-      const record = await this.get(key);
-      return record !== undefined && isUsable(record) ? { record } : {};
-    }
-    let claim: Promise<Claim> | undefined;
-    const found = await this.#try(() =>
-      claim = this.#store.claim!(key, isUsable)
-    );
+    const claim = this.#claim(key, isUsable);
+    const found = await this.#try(() => claim);
     if (found !== FAILED) return found;
     // A lock that arrives late is released.
-    claim?.then(({ lock }) => lock && this.release(lock), () => {});
+    claim.then(({ lock }) => lock && this.release(lock), () => {});
     return {};
+  }
+
+  async #claim(
+    key: string,
+    isUsable: (record: CacheRecord) => boolean,
+  ): Promise<Claim> {
+    const store = this.#store;
+    if (store.claim !== undefined) return await store.claim(key, isUsable);
+    const record = await store.get!(key);
+    return record !== undefined && isUsable(record) ? { record } : {};
   }
 
   /** Releases a lock in the background. */
