@@ -4,6 +4,7 @@ import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { reportError } from "../core/report_error.ts";
+import { withTimeout } from "../core/runtime/timeouts.ts";
 import { UnavailableError } from "../core/unavailable.ts";
 
 /** Options of the health plugin. */
@@ -126,7 +127,14 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
 
   async function isHealthy(name: string, check: HealthCheck): Promise<boolean> {
     try {
-      await within(checkTimeout, check, name);
+      const late = () =>
+        new Error(
+          `Health check ${name} took longer than ${checkTimeout} s`,
+        );
+      const result = Promise.resolve(check());
+      if (await withTimeout(result, checkTimeout * 1_000, late) === false) {
+        throw new Error(`Health check ${name} returned false`);
+      }
       failing.delete(name);
       return true;
     } catch (error) {
@@ -162,34 +170,11 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
       },
     ],
     setup(_app, plugins) {
-      allChecks = Object.assign({}, ...plugins.map(healthOf), checks);
+      const own = plugins.map(({ health }) => health);
+      allChecks = Object.assign({}, ...own, checks);
     },
     drain: () => void (isDraining = true),
   };
-}
-
-function healthOf({ health }: Plugin): Plugin["health"] {
-  return health;
-}
-
-/** Runs a check, and fails if it takes too long or returns `false`. */
-async function within(
-  seconds: number,
-  check: HealthCheck,
-  name: string,
-): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() =>
-    late.reject(
-      new Error(`Health check ${name} took longer than ${seconds} s`),
-    ), seconds * 1_000);
-  try {
-    if (await Promise.race([check(), late.promise]) === false) {
-      throw new Error(`Health check ${name} returned false`);
-    }
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function answer(status: number, body: unknown): Response {

@@ -11,7 +11,7 @@ import type { NetAddress } from "../core/context.ts";
 import { attempt } from "../core/maybe_async.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { checkFetcher, type Fetcher } from "./fetcher.ts";
-import { listen, readTLS } from "./listen.ts";
+import { listen, listenToSignals, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
 import {
   closeWithin,
@@ -20,7 +20,6 @@ import {
   refuseRequest,
   SHUTDOWN_TIMEOUT,
 } from "./shutdown.ts";
-import { listenToSignals } from "./signals.ts";
 
 /** Options of `serve()`. */
 export interface ServeOptions {
