@@ -30,33 +30,18 @@ interface Match {
   readonly params?: Record<string, string>;
 }
 
-/** Finds and runs routes. */
-export interface Router {
-  /** Adds a route, or throws a `TypeError` with the problem. */
-  add(route: Route): void;
-  /**
-   * Answers a request, also with 404, 405 and 400.
-   *
-   * @param otherwise Called instead of a 404 or 405.
-   */
-  dispatch(
-    request: Request,
-    context: Context,
-    otherwise: Otherwise | undefined,
-  ): MaybePromise<Response>;
-}
-
 /**
- * Creates a {@linkcode Router} without routes.
+ * Creates a router without routes.
  *
  * @param maxBodySize The body limit of routes that don't set their own.
  */
-export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
+export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE) {
   const table = createTable<Endpoint>();
   /** The path of each route, by method and shape. */
   const taken = new Map<string, string>();
   const methods = new Set<string>();
 
+  /** Adds a route, or throws a `TypeError` with the problem. */
   function add(route: Route): void {
     for (const endpoint of endpointsOf(route, maxBodySize)) {
       const { method, path } = endpoint;
@@ -106,6 +91,11 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     );
   }
 
+  /**
+   * Answers a request, also with 404, 405 and 400.
+   *
+   * @param otherwise Called instead of a 404 or 405.
+   */
   function dispatch(
     request: Request,
     context: Context,
