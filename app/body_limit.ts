@@ -45,7 +45,7 @@ export function limitBody(
     body: LimitedBody | undefined,
     next: Handler<Context>,
   ): Promise<Response> {
-    const limited = new LimitedRequest(request, body);
+    const limited = new LimitedRequest(request, body?.stream);
     // The handler may read either of the two.
     (context as { request: Request }).request = limited;
     try {
@@ -56,8 +56,8 @@ export function limitBody(
         return refuse(error);
       }
       // The body's error may have been wrapped, for example by `fetch`.
-      if (limited.excess !== undefined && !isResponse(error)) {
-        return refuse(limited.excess);
+      if (body?.excess !== undefined && !isResponse(error)) {
+        return refuse(body.excess);
       }
       throw error;
     }
@@ -101,21 +101,15 @@ function refuse({ message }: BodyError): Response {
  * A request whose body errors beyond a limit, or that has no body. The original
  * body is read only when this one is read.
  */
-export class LimitedRequest extends Request {
+class LimitedRequest extends Request {
   readonly #original: Request;
-  readonly #limit: LimitedBody | undefined;
 
   /**
    * Creates a copy of a request.
    *
-   * @param limit The limited body, or `undefined` for none.
-   * @param body The stream to read: the limited body's, or a clone's.
+   * @param body The limited body, or `undefined` for none.
    */
-  constructor(
-    original: Request,
-    limit: LimitedBody | undefined,
-    body = limit?.stream,
-  ) {
+  constructor(original: Request, body: LimitedBody["stream"] | undefined) {
     const { url, method, headers, redirect } = original;
     // GET stands in for methods that `Request` refuses, such as TRACE.
     // Streams need `duplex`, except on Deno.
@@ -124,12 +118,6 @@ export class LimitedRequest extends Request {
       : { method, body, duplex: "half" };
     super(url, { headers, redirect, ...content });
     this.#original = original;
-    this.#limit = limit;
-  }
-
-  /** The error of a body that has exceeded the limit, as far as it was read. */
-  get excess(): BodyError | undefined {
-    return this.#limit?.excess;
   }
 
   override get method(): string {
@@ -142,16 +130,12 @@ export class LimitedRequest extends Request {
   }
 
   override clone(): LimitedRequest {
-    return new LimitedRequest(
-      this,
-      this.#limit,
-      super.clone().body ?? undefined,
-    );
+    return new LimitedRequest(this, super.clone().body ?? undefined);
   }
 }
 
 /** A body whose bytes are counted while they are read. */
-export class LimitedBody {
+class LimitedBody {
   /** The bytes up to the limit. Beyond it, the stream fails with `BodyError`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The error, once this limit or an outer app's limit was exceeded. */
