@@ -99,8 +99,7 @@ export function readGuards(
   place: string,
 ): AuthRule | undefined {
   const rules = new Set<AuthRule>();
-  for (const key of keysOf(config)) {
-    const value = (config as Record<string | symbol, unknown>)[key];
+  for (const [key, value] of entriesOf(config)) {
     const name = `${place}${String(key)}`;
     if (isRule(value)) {
       checkOriginal(value, name, operation);
@@ -148,9 +147,7 @@ export function isUncalled(make: object): boolean {
 
 /** Whether an object holds a guard under any key. */
 export function holdsGuard(value: object): boolean {
-  return [...keysOf(value)].some((key) =>
-    isRule((value as Record<string | symbol, unknown>)[key])
-  );
+  return entriesOf(value).some(([, rule]) => isRule(rule));
 }
 
 /** Returns the error for a guard in a place where nothing enforces it. */
@@ -161,15 +158,15 @@ export function misplaced(operation: string, problem: string): TypeError {
 }
 
 /**
- * Returns all keys, also inherited and non-enumerable ones, whose guards apply
+ * Returns all entries, also inherited and non-enumerable ones, whose guards apply
  * too. `auth` comes last, because it holds the rule of the last fragment.
  */
-function keysOf(config: object): Set<string | symbol> {
+function entriesOf(config: object): [string | symbol, unknown][] {
   const keys = new Set(Reflect.ownKeys(config));
   for (const key in config) keys.add(key);
   keys.delete("auth");
   if ("auth" in config) keys.add("auth");
-  return keys;
+  return [...keys].map((key) => [key, Reflect.get(config, key)]);
 }
 
 function isRule(value: unknown): value is AuthRule {
