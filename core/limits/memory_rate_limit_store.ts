@@ -53,15 +53,13 @@ export class MemoryRateLimitStore implements RateLimitStore {
       }
     }
     if (wait > 0) return { wait, windows: [] };
-    const windows: (Window | undefined)[] = [];
-    for (let i = 0; i < keys.length; i++) {
+    const windows = keys.map(({ rule }, i) => {
       const text = texts[i];
-      const window = text === undefined
-        ? undefined
-        : this.#open(keys[i]!.rule, text, time);
-      if (window !== undefined) window.count++;
-      windows.push(window);
-    }
+      if (text === undefined) return undefined;
+      const window = this.#open(rule, text, time);
+      window.count++;
+      return window;
+    });
     return { wait, windows };
   }
 

@@ -55,18 +55,15 @@ export const aRedisName: Rule = rule(
 
 /** A supported client. Errors never show it: it may hold a password. */
 export const aRedisClient: Rule = {
-  ...rule(
+  expected:
     "a client of npm:redis 5 or 6 (createClient, createSentinel, createCluster) or of npm:ioredis (Redis, Cluster)",
-    (value) => kindOfClient(value) !== undefined,
-  ),
-  describe: describeClient,
+  test: (value) => kindOfClient(value) !== undefined,
+  describe(value) {
+    if (typeof value !== "object" || value === null) return kindOf(value);
+    const isPool = "execute" in value && "totalClients" in value;
+    return isPool ? "a pool" : "another object";
+  },
 };
-
-function describeClient(value: unknown): string {
-  if (typeof value !== "object" || value === null) return kindOf(value);
-  const isPool = "execute" in value && "totalClients" in value;
-  return isPool ? "a pool" : "another object";
-}
 
 /** A connection of the kit. */
 export interface RedisConnection {

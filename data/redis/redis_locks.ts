@@ -6,14 +6,6 @@ import { type RedisKeys, RELEASE } from "./redis_scripts.ts";
 /** Maximum locks to remember that couldn't be released. */
 const MAX_LEFT = 10_000;
 
-/** Waits until a lock is released. */
-export interface Waiter {
-  /** Resolves when it is released, or after a number of milliseconds. */
-  released(ms: number): Promise<void>;
-  /** Stops waiting. */
-  end(): void;
-}
-
 /** Creates the locks that this process releases or waits for. */
 export function createRedisLocks(keys: RedisKeys, link: RedisLink) {
   /** Calls that wait for a lock, by key. Aborting one wakes it. */
@@ -22,7 +14,7 @@ export function createRedisLocks(keys: RedisKeys, link: RedisLink) {
   let left: { readonly key: string; readonly token: string }[] = [];
 
   /** Starts listening for the release of a lock. */
-  function wait(key: string): Waiter {
+  function wait(key: string) {
     const waiter = new AbortController();
     const waiters = waiting.get(key) ?? new Set();
     waiting.set(key, waiters.add(waiter));
@@ -31,8 +23,10 @@ export function createRedisLocks(keys: RedisKeys, link: RedisLink) {
       if (waiters.size === 0) waiting.delete(key);
     };
     return {
+      /** Stops waiting. */
       end,
-      released: (ms) =>
+      /** Resolves when it is released, or after a number of milliseconds. */
+      released: (ms: number) =>
         pause(Math.min(ms + 1, MAX_DELAY), waiter.signal).finally(end),
     };
   }
