@@ -21,7 +21,7 @@ import {
   callCached,
   createCachedFunction,
 } from "./cached_function.ts";
-import { Engine } from "./engine.ts";
+import { createEngine } from "./engine.ts";
 import type { Invalidation } from "./invalidation_log.ts";
 import {
   MEMORY_STORE,
@@ -177,7 +177,7 @@ export function createParts(options: CacheOptions): CacheParts {
     reportError(onError, error, operation);
   const guard = new StoreGuard(store, report, toDelay(storeTimeout));
   const parts = { store: guard, now, random, onError: report };
-  const engine = new Engine(parts);
+  const engine = createEngine(parts);
   const access = { engine, invalidate, now };
 
   async function invalidate(

@@ -9,16 +9,12 @@ import { runSpan } from "../core/observe.ts";
 import { currentScope } from "../core/request_scope.ts";
 import { checkRereadable, cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
-import { lookUp } from "./cache_observer.ts";
+import { lookUp, type ObservedCache } from "./cache_observer.ts";
 import { type Call, InFlight } from "./in_flight.ts";
-import {
-  type Dependencies,
-  type InvalidationLog,
-  isValidForPath,
-} from "./invalidation_log.ts";
+import { type Dependencies, isValidForPath } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
 import type { CacheRecord, Lock } from "./store.ts";
-import type { ErrorListener, StoreGuard } from "./store_guard.ts";
+import type { ErrorListener } from "./store_guard.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
 
 /** How long callers join a computation after its start, in milliseconds. */
@@ -31,130 +27,124 @@ const JOIN_LIMIT = 30_000;
 const MAX_WAITS = 3;
 
 /** The parts of a cache that its computations use. */
-export interface Parts {
-  readonly store: StoreGuard;
-  readonly now: () => number;
+export interface Parts extends ObservedCache {
   readonly random: () => number;
   readonly onError: ErrorListener;
 }
 
-/** The in-flight computations of one cache. */
-export class Computations {
-  readonly #parts: Parts;
-  readonly #store: StoreGuard;
-  readonly #log: InvalidationLog;
-  readonly #byKey = new Map<string, InFlight>();
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#store = parts.store;
-    this.#log = parts.store.invalidations;
-  }
+/** Creates the in-flight computations of one cache. */
+export function createComputations(parts: Parts) {
+  const { store, now, random, onError } = parts;
+  const log = store.invalidations;
+  const byKey = new Map<string, InFlight>();
 
   /** Returns the key's computation. Starts one if there is none to join. */
-  join(call: Call): InFlight {
-    return this.#find(call.key) ?? this.#begin(call);
+  function join(call: Call): InFlight {
+    return find(call.key) ?? begin(call);
   }
 
   /** Computes in the background, after a caller got a stale value. */
-  refresh(call: Call): void {
-    if (this.#find(call.key) !== undefined) return;
+  function refresh(call: Call): void {
+    if (find(call.key) !== undefined) return;
     // The request may end before the computation, and its trace with it.
     const open = currentScope()?.span?.root.continuation();
     const traced = () =>
       runSpan(open!("cache.refresh", "data"), (span) => {
-        lookUp(this.#parts, call, span);
+        lookUp(parts, call, span);
         return call.compute();
       });
-    this.#begin(open === undefined ? call : { ...call, compute: traced })
-      .promise.catch((error) => this.#parts.onError(error, "refresh a value"));
+    begin(open === undefined ? call : { ...call, compute: traced })
+      .promise.catch((error) => onError(error, "refresh a value"));
   }
 
   /** Returns the key's computation, unless its result is already invalid. */
-  #find(key: string): InFlight | undefined {
-    const found = this.#byKey.get(key);
+  function find(key: string): InFlight | undefined {
+    const found = byKey.get(key);
     return found !== undefined &&
-        this.#parts.now() - found.since <= JOIN_LIMIT &&
-        this.#isValid(found)
+        now() - found.since <= JOIN_LIMIT &&
+        isValid(found)
       ? found
       : undefined;
   }
 
-  #isValid(value: Dependencies): boolean {
-    return this.#log.isValid(value) &&
-      isValidForPath(this.#log, value.began, currentScope());
+  function isValid(value: Dependencies): boolean {
+    return log.isValid(value) &&
+      isValidForPath(log, value.began, currentScope());
   }
 
-  #begin(call: Call): InFlight {
+  function begin(call: Call): InFlight {
     const { key, scopeKey, policy: { tags, paths } } = call;
     const path = pathOfScope(currentScope());
     const isNew = path !== undefined && !paths.includes(path);
-    const began = this.#log.sequence;
+    const began = log.sequence;
     const inFlight = new InFlight(
-      this,
+      parts,
       { scopeKey, tags, paths: isNew ? [...paths, path] : paths, began },
-      this.#parts.now(),
+      now(),
     );
     const { promise, resolve } = Promise.withResolvers<unknown>();
     inFlight.promise = promise;
     // Before the function runs, because it may ask for its own key.
-    this.#byKey.set(key, inFlight);
+    byKey.set(key, inFlight);
     const leave = () => {
-      if (this.#byKey.get(key) === inFlight) this.#byKey.delete(key);
+      if (byKey.get(key) === inFlight) byKey.delete(key);
     };
     promise.then(leave, leave);
     resolve(limitTime(
       call,
-      this.#store.isShared && call.isAlone !== true
-        ? this.#fetch(inFlight, call)
-        : this.#compute(inFlight, call),
+      store.isShared && call.isAlone !== true
+        ? claimOrCompute(inFlight, call)
+        : compute(inFlight, call),
     ));
     return inFlight;
   }
 
   /** Asks the shared store, then computes while no other process does. */
-  async #fetch(inFlight: InFlight, call: Call): Promise<unknown> {
+  async function claimOrCompute(
+    inFlight: InFlight,
+    call: Call,
+  ): Promise<unknown> {
     const { key } = call;
     const isUsable = (record: CacheRecord) =>
-      this.#isValid(record) && this.#parts.now() < record.freshUntil;
+      isValid(record) && now() < record.freshUntil;
     for (let waits = 0;; waits++) {
-      const { record, lock, released } = await this.#store.claim(key, isUsable);
+      const { record, lock, released } = await store.claim(key, isUsable);
       if (record !== undefined) {
-        inFlight.include(record, this);
+        inFlight.include(record, parts);
         inFlight.end();
         inFlight.result = "hit";
         return record.value;
       }
       // After too many waits, it computes even if another process does.
       if (released === undefined || waits === MAX_WAITS) {
-        return await this.#compute(inFlight, call, lock);
+        return await compute(inFlight, call, lock);
       }
       await released;
     }
   }
 
-  async #compute(
+  async function compute(
     inFlight: InFlight,
     call: Call,
     lock?: Lock,
   ): Promise<unknown> {
     // From here on, the function may read data that is invalidated later. See the
     // drawing in invalidation_log.ts.
-    inFlight.began = this.#log.sequence;
-    inFlight.before = this.#store.peek(call.key);
+    inFlight.began = log.sequence;
+    inFlight.before = store.peek(call.key);
     try {
       const value = await inFlight.run(call);
       checkRereadable(call.key, value);
-      this.#keep(inFlight, call, value, lock);
+      keep(inFlight, call, value, lock);
       return value;
     } finally {
       inFlight.end();
       // Callers don't wait for this. Storing the value has already released it.
-      if (lock !== undefined) this.#store.release(lock);
+      if (lock !== undefined) store.release(lock);
     }
   }
 
-  #keep(
+  function keep(
     inFlight: InFlight,
     { key, policy, lifetime, obstacle }: Call,
     value: unknown,
@@ -165,25 +155,24 @@ export class Computations {
       inFlight.obstacle = obstacle?.() ?? "negativeMaxAge is 0";
       return;
     }
-    if (!this.#log.isValid(inFlight)) {
+    if (!log.isValid(inFlight)) {
       inFlight.obstacle = "it was invalidated while it was computed";
       return;
     }
     // A computation that timed out may end after a later one, whose result is
     // newer.
-    const stored = this.#store.peek(key);
+    const stored = store.peek(key);
     if (
-      (this.#byKey.get(key) ?? inFlight) !== inFlight ||
+      (byKey.get(key) ?? inFlight) !== inFlight ||
       (stored !== undefined && stored !== inFlight.before)
     ) {
       inFlight.obstacle = "a later call has computed it too";
       return;
     }
-    const { now, random } = this.#parts;
     const { began, scopeKey, tags, paths, keys } = inFlight;
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();
     const freshUntil = maxAge === Infinity ? Infinity : now() + maxAge * share;
-    this.#store.set(key, {
+    store.set(key, {
       value: policy.clone ? cloneValue(key, value) : value,
       scopeKey,
       tags: toArray(tags),
@@ -193,9 +182,11 @@ export class Computations {
       freshUntil,
       keepUntil: freshUntil +
         Math.max(policy.staleWhileRevalidate, policy.staleIfError),
-      checked: this.#log.version,
+      checked: log.version,
     }, lock);
   }
+
+  return { join, refresh };
 }
 
 /** Returns an array as it is, because records of one function share theirs. */

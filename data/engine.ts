@@ -18,7 +18,7 @@
 import { observe } from "../core/observe.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import { type LookUp, lookUp } from "./cache_observer.ts";
-import { Computations, limitTime, type Parts } from "./computations.ts";
+import { createComputations, limitTime, type Parts } from "./computations.ts";
 import { cloneValue } from "./cacheable_value.ts";
 import { CacheError, type CacheErrorCode } from "./error.ts";
 import {
@@ -31,7 +31,6 @@ import { isRecordValid } from "./invalidation_log.ts";
 import type { Policy } from "./options.ts";
 import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
-import type { StoreGuard } from "./store_guard.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
 
 /** Why the cache refuses a result, for the trace. */
@@ -48,118 +47,107 @@ function whyFailed(error: unknown): string {
     : "computing it failed";
 }
 
-/** The calls of one cache. */
-export class Engine {
-  readonly counts: Record<Result, number> = { hit: 0, stale: 0, miss: 0 };
-  readonly #parts: Parts;
-  readonly #store: StoreGuard;
-  readonly #computations: Computations;
-  readonly #now: () => number;
+export type Engine = ReturnType<typeof createEngine>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#store = parts.store;
-    this.#now = parts.now;
-    this.#computations = new Computations(parts);
-  }
+/** Creates the calls of one cache. */
+export function createEngine(parts: Parts) {
+  const { store, now } = parts;
+  const computations = createComputations(parts);
+  const counts: Record<Result, number> = { hit: 0, stale: 0, miss: 0 };
 
   /**
    * Returns the value if it is in memory and fresh, and the request isn't traced.
    * This is the fast path of most calls.
    */
-  hit(key: string): Promise<unknown> | undefined {
-    if (this.#store.isStrict) return undefined;
+  function hit(key: string): Promise<unknown> | undefined {
+    if (store.isStrict) return undefined;
     const scope = currentScope();
     if (scope !== undefined && scope.span !== undefined) return undefined;
-    const record = this.#find(key, scope);
-    if (record === undefined || !this.#isFresh(record)) return undefined;
-    this.counts.hit++;
-    if (scope !== undefined) {
-      currentInFlight(scope)?.include(record, this.#computations);
-    }
+    const record = recordOf(key, scope);
+    if (record === undefined || !isFresh(record)) return undefined;
+    counts.hit++;
+    if (scope !== undefined) currentInFlight(scope)?.include(record, parts);
     return Promise.resolve(record.value);
   }
 
   /** Returns the value if it is in memory and fresh. Counts as a hit. */
-  async peek(key: string): Promise<unknown> {
-    if (this.#store.isStrict) await this.#store.check();
-    const record = this.#find(key, currentScope());
-    if (record === undefined || !this.#isFresh(record)) return undefined;
-    this.counts.hit++;
+  async function peek(key: string): Promise<unknown> {
+    if (store.isStrict) await store.check();
+    const record = recordOf(key, currentScope());
+    if (record === undefined || !isFresh(record)) return undefined;
+    counts.hit++;
     return record.value;
   }
 
   /** Returns the value if it is in memory, even if it is stale. */
-  find(key: string): unknown {
-    return this.#find(key, currentScope())?.value;
+  function find(key: string): unknown {
+    return recordOf(key, currentScope())?.value;
   }
 
   /** Whether the calling code is part of computing the value. */
-  isComputing(key: string): boolean {
+  function isComputing(key: string): boolean {
     for (let scope = currentScope(); scope; scope = scope.outer) {
-      if (currentInFlight(scope)?.isOf(this.#computations, key)) return true;
+      if (currentInFlight(scope)?.isOf(parts, key)) return true;
     }
     return false;
   }
 
-  /** Resolves a call that {@linkcode hit} couldn't. */
-  call(call: Call): Promise<unknown> {
+  /** Resolves a call that `hit()` couldn't. */
+  function call(call: Call): Promise<unknown> {
     return observe("cache.get", "data", (span) => {
-      const resolve = (call: Call) =>
-        this.#resolve(call, lookUp(this.#parts, call, span));
-      return this.#store.isStrict
-        ? this.#store.check().then((hasAnswered) =>
-          resolve(hasAnswered ? call : { ...call, isAlone: true })
+      const begin = (call: Call) => resolve(call, lookUp(parts, call, span));
+      return store.isStrict
+        ? store.check().then((hasAnswered) =>
+          begin(hasAnswered ? call : { ...call, isAlone: true })
         )
-        : resolve(call);
+        : begin(call);
     });
   }
 
   /** Resolves a call whose value isn't stored. */
-  async pass(call: Call): Promise<unknown> {
+  async function pass(call: Call): Promise<unknown> {
     const { key, scopeKey, policy, compute } = call;
-    this.counts.miss++;
-    currentInFlight()?.include({ scopeKey, ...policy }, this.#computations);
+    counts.miss++;
+    currentInFlight()?.include({ scopeKey, ...policy }, parts);
     return await observe("cache.get", "data", (span) => {
-      lookUp(this.#parts, call, span)?.ends("miss");
+      lookUp(parts, call, span)?.ends("miss");
       const scope = new SharedScope(key, false);
       const computed = scope.compute(compute).finally(() => scope.end());
       return limitTime(call, computed);
     });
   }
 
-  #find(key: string, scope: RequestScope | undefined): CacheRecord | undefined {
-    const record = this.#store.peek(key);
+  function recordOf(
+    key: string,
+    scope: RequestScope | undefined,
+  ): CacheRecord | undefined {
+    const record = store.peek(key);
     return record !== undefined &&
-        isRecordValid(this.#store.invalidations, record, scope)
+        isRecordValid(store.invalidations, record, scope)
       ? record
       : undefined;
   }
 
-  #isFresh({ freshUntil }: CacheRecord): boolean {
+  function isFresh({ freshUntil }: CacheRecord): boolean {
     // Reading the clock is a third of a hit.
-    return freshUntil === Infinity || this.#now() < freshUntil;
+    return freshUntil === Infinity || now() < freshUntil;
   }
 
-  #resolve(call: Call, look: LookUp | undefined): Promise<unknown> {
+  function resolve(call: Call, look: LookUp | undefined): Promise<unknown> {
     const { key, policy } = call;
-    const record = this.#find(key, currentScope());
-    const age = record === undefined
-      ? Infinity
-      : this.#now() - record.freshUntil;
-    if (age < 0) {
-      return this.#give(record!.value, record!, "hit", policy, look);
-    }
+    const record = recordOf(key, currentScope());
+    const age = record === undefined ? Infinity : now() - record.freshUntil;
+    if (age < 0) return give(record!.value, record!, "hit", policy, look);
     if (age < policy.staleWhileRevalidate) {
-      this.#computations.refresh(call);
-      return this.#give(record!.value, record!, "stale", policy, look);
+      computations.refresh(call);
+      return give(record!.value, record!, "stale", policy, look);
     }
-    const inFlight = this.#computations.join(call);
+    const inFlight = computations.join(call);
     look?.waits(inFlight);
-    return this.#await(inFlight, call, look, record);
+    return awaitResult(inFlight, call, look, record);
   }
 
-  #give(
+  function give(
     value: unknown,
     from: CacheRecord | InFlight,
     result: Result,
@@ -167,9 +155,9 @@ export class Engine {
     look: LookUp | undefined,
     why?: string,
   ): Promise<unknown> {
-    this.counts[result]++;
+    counts[result]++;
     look?.ends(result, why);
-    currentInFlight()?.include(from, this.#computations);
+    currentInFlight()?.include(from, parts);
     return policy.clone ? copy(from.scopeKey, value) : Promise.resolve(value);
   }
 
@@ -177,7 +165,7 @@ export class Engine {
    * Waits for a computation. If it fails or takes too long, falls back to a stale
    * value.
    */
-  async #await(
+  async function awaitResult(
     inFlight: InFlight,
     call: Call,
     look: LookUp | undefined,
@@ -186,13 +174,13 @@ export class Engine {
     const { key, policy } = call;
     const isUsable = () => {
       // A shared store may have had a stale value that memory didn't.
-      old ??= this.#find(key, currentScope());
+      old ??= recordOf(key, currentScope());
       return old !== undefined &&
-        isRecordValid(this.#store.invalidations, old, currentScope()) &&
-        this.#now() < old.freshUntil + policy.staleIfError;
+        isRecordValid(store.invalidations, old, currentScope()) &&
+        now() < old.freshUntil + policy.staleIfError;
     };
     const giveOld = (why: string) =>
-      this.#give(old!.value, old!, "stale", policy, look, why);
+      give(old!.value, old!, "stale", policy, look, why);
     try {
       const isLate = policy.staleAfter !== Infinity && isUsable() &&
         !await settlesWithin(inFlight.promise, policy.staleAfter);
@@ -201,14 +189,16 @@ export class Engine {
         return await giveOld("computing it takes longer than staleAfter");
       }
       const value = await waitFor(inFlight, key);
-      return await this.#give(value, inFlight, inFlight.result, policy, look);
+      return await give(value, inFlight, inFlight.result, policy, look);
     } catch (error) {
       if (isUsable()) return giveOld(whyFailed(error));
-      this.counts.miss++;
+      counts.miss++;
       look?.ends("miss", whyFailed(error));
       throw error;
     }
   }
+
+  return { counts, hit, peek, find, isComputing, call, pass };
 }
 
 /**
