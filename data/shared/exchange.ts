@@ -4,7 +4,7 @@ import { withTimeout } from "../../core/runtime/timeouts.ts";
 import { isReportedByLink } from "../../core/store_link.ts";
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import type { Backend, Changes, Position } from "./backend.ts";
-import { Group } from "./group.ts";
+import { coalesce } from "./coalesce.ts";
 import { EVERYTHING, namesOf } from "./invalidation_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
 
@@ -41,9 +41,10 @@ export interface ExchangeOptions {
 export class Exchange {
   /** The numbers of this process. */
   readonly numbers: SharedNumbers;
+  /** Exchanges invalidations with the others, in a round that starts after this. */
+  readonly sync = coalesce(() => this.#exchange());
   readonly #options: ExchangeOptions;
   readonly #backend: Backend;
-  readonly #rounds = new Group(() => this.#exchange());
   readonly #listeners = new Set<(error: unknown) => void>();
   /** When all invalidations were known, or the doubt began. */
   #trustedSince = -Infinity;
@@ -118,11 +119,6 @@ export class Exchange {
     this.numbers.note(what);
     for (const name of namesOf(what)) this.#unsent.add(name);
     await this.#send();
-  }
-
-  /** Exchanges invalidations with the others, in a round that starts after this. */
-  sync(): Promise<void> {
-    return this.#rounds.run();
   }
 
   /**
