@@ -19,9 +19,8 @@ import {
   withMethods,
 } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
-import { commitInTurn } from "../../core/runtime/kv_commit.ts";
-import { toDelay, withTimeout } from "../../core/runtime/timeouts.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { limitKv } from "../../core/runtime/kv_limits.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 import { KvEndings } from "./kv_endings.ts";
 import {
@@ -102,6 +101,7 @@ export function createKvSessionStore(
   checkOptions(options, OPTIONS, "create session store");
   const { kv, prefix = ["sessions"], interval = 0.25, timeout = 5 } = options;
   const { now = Date.now } = options;
+  const { inTime, commit } = limitKv("session store", timeout);
   const endings = new KvEndings({
     kv,
     prefix,
@@ -168,18 +168,6 @@ export function createKvSessionStore(
       batch = [];
     }
     return [...results, ...await Promise.all(batch)];
-  }
-
-  function inTime<T>(work: Promise<T>): Promise<T> {
-    const late = () =>
-      new UnavailableError(
-        `Cannot reach session store: Deno KV has not answered for ${timeout} s`,
-      );
-    return withTimeout(work, toDelay(timeout), late);
-  }
-
-  function commit(transaction: KvTransaction): Promise<boolean> {
-    return commitInTurn(() => inTime(transaction.commit()));
   }
 
   return {

@@ -16,7 +16,7 @@
  */
 
 import { logMessage, reportError } from "../report_error.ts";
-import { isBusy } from "../runtime/kv_commit.ts";
+import { isBusy } from "../runtime/kv_limits.ts";
 import { pause } from "../runtime/pause.ts";
 import { withTimeout } from "../runtime/timeouts.ts";
 import { UnavailableError } from "../unavailable.ts";

@@ -5,12 +5,12 @@ import { createKvLog } from "./kv_log.ts";
 import { createKvRecords } from "./kv_records.ts";
 import { createKvSpace } from "./kv_space.ts";
 
-/** Settings of {@linkcode createKvBackend}. Times are in milliseconds. */
+/** Settings of {@linkcode createKvBackend}. Other times are in milliseconds. */
 export interface KvBackendOptions extends KvLocksOptions {
   readonly kv: Kv;
   /** The first part of all keys. */
   readonly name: string;
-  /** How long to wait for an answer. */
+  /** How long to wait for an answer, in seconds. */
   readonly timeout: number;
   /** Maximum scopes to remember exactly. */
   readonly maxScopes: number;

@@ -1,7 +1,5 @@
-import { commitInTurn } from "../../core/runtime/kv_commit.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
-import { withTimeout } from "../../core/runtime/timeouts.ts";
-import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
+import { limitKv } from "../../core/runtime/kv_limits.ts";
+import type { Kv, KvEntry, KvKey } from "./kv.ts";
 
 /** Maximum length of a text in a key, in UTF-16 code units. Others are hashed. */
 const MAX_PART = 300;
@@ -15,9 +13,11 @@ export type KvSpace = ReturnType<typeof createKvSpace>;
 
 /**
  * Creates the key space of one store in Deno KV, below its name and `cache`.
- * Operations take at most `timeout` milliseconds.
+ * Operations take at most `timeout` seconds.
  */
 export function createKvSpace(kv: Kv, name: string, timeout: number) {
+  const { inTime, commit } = limitKv("cache store", timeout);
+
   /** Returns a key. */
   function key(...parts: KvKey): KvKey {
     return [name, "cache", ...parts];
@@ -52,25 +52,15 @@ export function createKvSpace(kv: Kv, name: string, timeout: number) {
     return inTime(Array.fromAsync(list));
   }
 
-  /** Creates an atomic operation for `commit()`. */
-  function change(): KvAtomicOperation {
-    return kv.atomic();
-  }
-
-  /** Commits an operation. Returns whether its conditions held. */
-  function commit(change: KvAtomicOperation): Promise<boolean> {
-    return commitInTurn(() => inTime(change.commit()));
-  }
-
-  function inTime<T>(work: Promise<T>): Promise<T> {
-    const late = () =>
-      new UnavailableError(
-        `Cannot reach cache store: Deno KV has not answered for ${
-          timeout / 1_000
-        } s`,
-      );
-    return withTimeout(work, timeout, late);
-  }
-
-  return { key, keyOf, read, readOne, page, change, commit };
+  return {
+    key,
+    keyOf,
+    read,
+    readOne,
+    page,
+    /** Creates an atomic operation. */
+    change: () => kv.atomic(),
+    /** Returns whether the operation's conditions held. */
+    commit,
+  };
 }

@@ -122,7 +122,7 @@ export function createKvStore(options: KvStoreOptions): KvStore {
         name,
         lockTime: toDelay(lockTime),
         interval: toDelay(interval),
-        timeout: toDelay(timeout),
+        timeout,
         maxScopes,
         now,
       }),
