@@ -6,7 +6,7 @@
  */
 
 import { checkValue } from "../core/check/options.ts";
-import { aString, type Rule } from "../core/check/rules.ts";
+import { aFunction, aString, type Rule } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
@@ -69,8 +69,7 @@ const aKey: Rule = {
 };
 
 const aComputation: Rule = {
-  expected: "a function",
-  test: (value) => typeof value === "function",
+  ...aFunction,
   describe: (value) =>
     value instanceof Promise
       ? "a promise; pass the function that creates it"

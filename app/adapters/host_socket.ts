@@ -86,21 +86,17 @@ function closeWith(
   }
 }
 
-/** The response to a request, and its socket if it was upgraded. */
-export interface UpgradeResult {
-  readonly response: Response;
-  readonly socket: HostSocket | undefined;
-}
-
 /**
  * Answers a request that may become a WebSocket. If the app takes the socket but
  * doesn't answer with its upgrade, the socket is closed.
+ *
+ * @returns The response, and the socket if the request was upgraded.
  */
 export async function answerUpgrade(
   fetcher: Fetcher,
   request: Request,
   info: ConnectionInfo,
-): Promise<UpgradeResult> {
+) {
   let socket: HostSocket | undefined;
   offerUpgrade(request, () => {
     socket = new HostSocket();
