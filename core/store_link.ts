@@ -2,6 +2,7 @@ import { MAX_DELAY } from "./check/rules.ts";
 import { redactMessage } from "./redact/redact_message.ts";
 import { logMessage, reportError } from "./report_error.ts";
 import { pause } from "./runtime/pause.ts";
+import { withTimeout } from "./runtime/timeouts.ts";
 import { UnavailableError } from "./unavailable.ts";
 
 /** A connection that is being opened, or is open. */
@@ -249,25 +250,13 @@ class Attempt<C> {
 
   /** Rejects if the connection is lost or the work takes too long. */
   limit<T>(work: Promise<T>, ms: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(fail);
-      };
-      const fail = (error: Error) => {
-        settle();
-        reject(error);
-      };
-      const timer = setTimeout(() => {
-        const { server, timeout } = this.#options;
-        const seconds = timeout / 1_000;
-        fail(new Error(`${server} has not answered for ${seconds} s`));
-      }, Math.min(ms, MAX_DELAY));
-      this.#waiting.add(fail);
-      work.then((value) => {
-        settle();
-        resolve(value);
-      }, fail);
-    });
+    const { server, timeout } = this.#options;
+    const late = () =>
+      new Error(`${server} has not answered for ${timeout / 1_000} s`);
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    this.#waiting.add(reject);
+    const first = Promise.race([work, lost]);
+    return withTimeout(first, Math.min(ms, MAX_DELAY), late)
+      .finally(() => this.#waiting.delete(reject));
   }
 }
