@@ -14,12 +14,7 @@ import { offerUpgrade, upgrade } from "../socket/upgrade.ts";
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Schemes of the web, and of Deno's sockets that have no address. */
-const SCHEMES: ReadonlySet<string> = new Set([
-  "http://",
-  "https://",
-  "http+unix://",
-  "http+vsock://",
-]);
+const SCHEME = /^http(?:s|\+unix|\+vsock)?:\/\/$/;
 
 /** Whether a text is a valid `host[:port]`, also for a URL parser. */
 export function isHost(text: string): boolean {
@@ -49,7 +44,7 @@ export function readHost(request: Request): Request | undefined {
   if (host !== null && !isHost(host)) return undefined;
   const start = url.indexOf("://") + 3;
   const scheme = url.slice(0, start);
-  if (!SCHEMES.has(scheme)) return undefined;
+  if (!SCHEME.test(scheme)) return undefined;
   // Without a host, Deno inserts the path of its socket file.
   if (host === null && scheme.includes("+")) return request;
   const authority = /^[^/?#]*/.exec(url.slice(start))![0];
