@@ -143,7 +143,10 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       ...tls,
       signal: abort.signal,
       onListen: options.onListen ??
-        ((address) => printAddress(address, tls ? "https" : "http")),
+        ((address) => {
+          const url = serverURL(address, tls ? "https" : "http");
+          console.log(`Listening on ${url}`);
+        }),
     },
     (request, info) =>
       phase === "stopping"
@@ -183,16 +186,17 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       // After the handlers, which may need the fetcher's resources. Before the
       // bodies, because the fetcher's open streams would never end.
       await deadline.limits(requests.handled());
-      const closed = closeWithin(deadline, () => close(fetcher));
+      const closed = closeWithin(deadline, async () => await fetcher.close?.());
+      // A failure to close doesn't end the wait for the requests.
       const isLate = await deadline.limits(
-        Promise.all([closed, requests.sent()]),
+        Promise.allSettled([closed, requests.sent()]),
       );
       // After `shutdown()` the server can't cut off requests any more.
       if (isLate) abort.abort();
       await deadline.limits(isLate ? server.finished : server.shutdown());
       server.unref();
-      const failure = broken ?? await closed;
-      if (failure !== undefined) throw failure.error;
+      if (broken !== undefined) throw broken.error;
+      await closed;
     } finally {
       deadline.pass();
       signal?.removeEventListener("abort", begin);
@@ -222,25 +226,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   };
 }
 
-/** Never rejects, so that a failure doesn't end the wait for the requests. */
-async function close(
-  fetcher: Fetcher,
-): Promise<{ readonly error: unknown } | undefined> {
-  try {
-    await fetcher.close?.();
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
-}
-
 function checkRuntime(): void {
   if ("Deno" in globalThis) return;
   throw new TypeError(
     "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve",
   );
-}
-
-function printAddress(address: NetAddress, scheme: "http" | "https"): void {
-  console.log(`Listening on ${serverURL(address, scheme)}`);
 }
