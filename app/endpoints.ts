@@ -11,7 +11,7 @@ import {
   type OptionRules,
 } from "../core/check/options.ts";
 import { aFunction, rule } from "../core/check/rules.ts";
-import { kindOf } from "../core/check/show.ts";
+import { isObject } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
 import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
 import { isResponse } from "../core/http/is_response.ts";
@@ -62,7 +62,7 @@ const ROUTE_OPTIONS: OptionRules<Route> = {
   handler: aFunction,
   loader: aFunction,
   action: aFunction,
-  config: rule("an object", (value) => kindOf(value) === "an object"),
+  config: rule("an object", isObject),
   maxBodySize: aBodySize,
 };
 

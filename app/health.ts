@@ -1,5 +1,6 @@
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, aFunction, aTimeout, rule } from "../core/check/rules.ts";
+import { isObject } from "../core/check/show.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
 import { printableError } from "../core/redact/printable.ts";
@@ -47,7 +48,7 @@ const OPTIONS: OptionRules<HealthOptions> = {
   checks: rule(
     "an object of functions",
     (value) =>
-      typeof value === "object" && value !== null && !Array.isArray(value) &&
+      isObject(value) &&
       Object.values(value).every((check) =>
         check === false || typeof check === "function"
       ),

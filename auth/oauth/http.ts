@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isObject } from "../../core/check/show.ts";
 import { BodyError, readStream } from "../../core/http/read_body.ts";
 import { observe } from "../../core/observe.ts";
 import { SignInReason } from "../error.ts";
@@ -133,11 +134,6 @@ async function readJSON(
     throw new ProviderError(`${what} answered ${status}${code}`, status);
   }
   return value;
-}
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns an answer that must be an object. */

@@ -1,6 +1,6 @@
 import { findProblem, type Rules } from "../../core/check/options.ts";
 import { required, type Rule } from "../../core/check/rules.ts";
-import { isObject } from "../oauth/http.ts";
+import { isObject } from "../../core/check/show.ts";
 
 /** Creates the error for a wrong setting of a provider. */
 export function providerError(label: string, problem: string): TypeError {

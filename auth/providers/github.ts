@@ -1,9 +1,10 @@
 import type { OptionRules } from "../../core/check/options.ts";
 import { required, rule } from "../../core/check/rules.ts";
+import { isObject } from "../../core/check/show.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 import { anEndpoint, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
-import { isObject, ProviderError } from "../oauth/http.ts";
+import { ProviderError } from "../oauth/http.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { readOptions } from "./check.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { kindOf } from "../../core/check/show.ts";
+import { isObject, kindOf } from "../../core/check/show.ts";
 import { isSecretField } from "../../core/redact/secret_names.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
@@ -38,7 +38,7 @@ export async function callJwt(
   if (jwt === undefined) return payload;
   const token = structuredClone(payload);
   const built = await jwt({ token, session, ...(user && { user }) });
-  if (typeof built !== "object" || built === null || Array.isArray(built)) {
+  if (!isObject(built)) {
     throw new TypeError(
       `Cannot keep session: the jwt callback must return a payload, received ${
         kindOf(built)

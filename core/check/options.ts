@@ -5,7 +5,7 @@
  */
 
 import type { Rule } from "./rules.ts";
-import { kindOf, show } from "./show.ts";
+import { isObject, kindOf, show } from "./show.ts";
 
 /** Rules by option name. `true` is for values that are checked elsewhere. */
 export type Rules = Readonly<Record<string, Rule | true>>;
@@ -61,9 +61,7 @@ export function findProblem(
   rules: Rules,
   name: string,
 ): string | undefined {
-  if (
-    typeof options !== "object" || options === null || Array.isArray(options)
-  ) {
+  if (!isObject(options)) {
     return `${name} must be an object, received ${show(options)}`;
   }
   const prefix = name === "options" ? "" : `${name}.`;
@@ -74,7 +72,7 @@ export function findProblem(
   }
   for (const [key, rule] of Object.entries(rules)) {
     if (rule === true) continue;
-    const value = (options as Record<string, unknown>)[key];
+    const value = options[key];
     if (value === undefined ? rule.isRequired : !rule.test(value)) {
       return violation(value, prefix + key, rule);
     }

@@ -1,5 +1,5 @@
 /**
- * Describes values in error messages, in one short line.
+ * Recognizes objects, and describes values in error messages, in one short line.
  *
  * @module
  */
@@ -18,4 +18,9 @@ export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return `${value}`;
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** Whether a value is an object as in JSON, neither `null` nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isObject } from "../check/show.ts";
 import {
   kindOfClient,
   type OnError,
@@ -43,8 +44,6 @@ export function createConnection(
 }
 
 function withoutMaps(reply: unknown): unknown {
-  if (typeof reply !== "object" || reply === null || Array.isArray(reply)) {
-    return reply;
-  }
+  if (!isObject(reply)) return reply;
   return reply instanceof Map ? [...reply] : Object.entries(reply);
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isObject } from "../../core/check/show.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 
 /** The body isn't JSON. */
@@ -41,15 +42,10 @@ export function readMessage(body: unknown): RPCMessage | string {
   const isResponse = method === undefined && id !== undefined &&
     (result !== undefined || error !== undefined);
   const isValid = jsonrpc === "2.0" && isId &&
-    (typeof method === "string" || isResponse) && isRecord(params);
+    (typeof method === "string" || isResponse) && isObject(params);
   return isValid
     ? { id, method, params }
     : "The body must be a JSON-RPC 2.0 message with an id that is a string or an integer";
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the response with a result. */

@@ -1,4 +1,5 @@
-import { fail, INVALID_PARAMS, isRecord, REFUSED } from "./json_rpc.ts";
+import { isObject } from "../../core/check/show.ts";
+import { fail, INVALID_PARAMS, REFUSED } from "./json_rpc.ts";
 import type { RPCMessage } from "./json_rpc.ts";
 
 /** The revision whose requests carry their version. */
@@ -29,7 +30,7 @@ export function checkRevision(
   { id, method, params }: RPCMessage,
 ): "modern" | "legacy" | Response {
   const header = headers.get("mcp-protocol-version");
-  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+  const meta = isObject(params["_meta"]) ? params["_meta"] : {};
   const version = meta[`${META}protocolVersion`];
   if (version === undefined) {
     if (header === MODERN_VERSION && id !== undefined) {
@@ -43,7 +44,7 @@ export function checkRevision(
     return unsupported(version, UNSUPPORTED_VERSION, id);
   }
   if (id === undefined || method === undefined) return "modern";
-  if (!isRecord(meta[`${META}clientCapabilities`])) {
+  if (!isObject(meta[`${META}clientCapabilities`])) {
     const message = `params._meta must have ${META}clientCapabilities`;
     return fail(400, INVALID_PARAMS, message, { id });
   }

@@ -5,8 +5,7 @@
  */
 
 import { closest } from "../../core/check/options.ts";
-import { show } from "../../core/check/show.ts";
-import { isRecord } from "./json_rpc.ts";
+import { isObject, show } from "../../core/check/show.ts";
 import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
 import {
@@ -154,7 +153,7 @@ function problemOf(
   { parameters, required = [] }: Tool,
   args: unknown,
 ): string | undefined {
-  if (!isRecord(args)) {
+  if (!isObject(args)) {
     return `arguments must be an object, received ${show(args)}`;
   }
   const known = new Map(Object.entries(parameters));

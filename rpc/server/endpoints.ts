@@ -7,7 +7,7 @@
  * @module
  */
 
-import { kindOf, show } from "../../core/check/show.ts";
+import { isObject, kindOf, show } from "../../core/check/show.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Endpoint } from "./call.ts";
 
@@ -66,7 +66,7 @@ const KINDS: readonly unknown[] = ["query", "mutation", "subscription"];
 export function listEndpoints(def: object): Endpoints {
   let endpoints = known.get(def);
   if (endpoints === undefined) {
-    if (!isPlain(def)) {
+    if (!isObject(def)) {
       throw cannot(
         `def must be an object of procedures, received ${kindOf(def)}`,
       );
@@ -96,7 +96,7 @@ function collect(
     checkKey(key, path);
     const here = [...path, key];
     if (isProcedure(value)) endpoints.add(here, value);
-    else if (isPlain(value)) {
+    else if (isObject(value)) {
       const isNested = isRouter(value);
       if (isNested) endpoints.routers.set(here.join("."), value);
       collect(isNested ? value._def : value, here, [...around, def], endpoints);
@@ -127,10 +127,6 @@ function isRouter(value: object): value is NestedRouter {
 function isProcedure(value: unknown): value is Endpoint["procedure"] {
   const { kind, handler } = Object(value) as Partial<Endpoint["procedure"]>;
   return KINDS.includes(kind) && typeof handler === "function";
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
