@@ -5,11 +5,7 @@ import { offerUpgrade, type Socket } from "../../core/socket/upgrade.ts";
 import type { Fetcher } from "../fetcher.ts";
 
 /** The part of a server's socket that is used. */
-export interface OpenSocket {
-  readonly bufferedAmount: number;
-  send(message: string | Uint8Array<ArrayBuffer>): void;
-  close(code?: number, reason?: string): void;
-}
+export type OpenSocket = Pick<Socket, "bufferedAmount" | "send" | "close">;
 
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 
