@@ -99,11 +99,7 @@ const CACHE_RESPONSE: OptionRules<CacheResponseOptions> = {
 const MAX_AGE = 2 ** 31;
 
 /** Thrown for an error page, so that a stale page may be served instead. */
-class FailedPage extends Error {
-  constructor(status: number) {
-    super(`The page has status ${status}`);
-  }
-}
+class FailedPage extends Error {}
 
 /** See `cacheResponse()`. */
 export function createResponseCache(
@@ -236,16 +232,14 @@ export function createResponseCache(
       if (obstacle !== undefined) {
         pass(response);
         // A stale page may be served instead (RFC 5861, section 4).
-        if (response.status >= 500) throw new FailedPage(response.status);
+        const { status } = response;
+        if (status >= 500) {
+          throw new FailedPage(`The page has status ${status}`);
+        }
         return undefined;
       }
-      const page = await readPage(
-        response,
-        now(),
-        lifetimeOf(response, maxAge),
-        vary,
-        claimedCookies,
-      );
+      const ms = lifetimeOf(response, maxAge);
+      const page = await readPage(response, now(), ms, vary);
       if (isResponse(page)) {
         obstacle = "the response is too large";
         return pass(page);

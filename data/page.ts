@@ -9,6 +9,7 @@ import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { hasHeader } from "../core/http/has_header.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
+import { claimedCookies } from "../core/personal.ts";
 import { cookieObstacle } from "./cookie_rule.ts";
 
 /** A response that was read. */
@@ -136,7 +137,6 @@ export async function readPage(
   time: number,
   maxAge: number,
   vary: readonly string[],
-  ownCookies: () => readonly string[],
 ): Promise<Page | Response> {
   const { status, statusText, headers } = response;
   const body = await readBody(response);
@@ -159,7 +159,7 @@ export async function readPage(
     maxAge,
     age: age > 0 ? age : 0,
     // Read last: the code that writes the body may claim cookies late.
-    ownCookies: ownCookies(),
+    ownCookies: claimedCookies(),
   };
 }
 
