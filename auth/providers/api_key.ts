@@ -53,6 +53,7 @@ const OPTIONS: OptionRules<ApiKeyOptions> = {
   queryParam: aNonEmptyString,
 };
 const DEFAULTS = { id: "apiKey", name: "API key", header: "x-api-key" };
+const OPERATION = "create API-key provider";
 
 /**
  * Creates a provider that authenticates programs by a key. Only the request that
@@ -90,7 +91,7 @@ export function apiKey<
 export function apiKey<U extends BaseUser>(
   options: ApiKeyOptions<U>,
 ): AuthProvider<U> {
-  const settings = readOptions("API-key", options, OPTIONS, DEFAULTS);
+  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
   const { id, name, validate, header, queryParam } = settings;
 
   async function find(key: unknown): Promise<U | null> {

@@ -1,22 +1,22 @@
-import { findProblem, type Rules } from "../../core/check/options.ts";
-import { required, type Rule } from "../../core/check/rules.ts";
+import { checkOptions, type Rules } from "../../core/check/options.ts";
 import { isObject } from "../../core/check/show.ts";
 
 /** Creates the error for a wrong setting of a provider. */
-export function providerError(label: string, problem: string): TypeError {
-  return new TypeError(`Cannot create ${label} provider: ${problem}`);
+export function providerError(operation: string, problem: string): TypeError {
+  return new TypeError(`Cannot ${operation}: ${problem}`);
 }
 
 /**
  * Returns the checked options of a provider with their defaults, as own
  * properties.
  *
- * @param label The provider's name in error messages, such as `GitHub`.
+ * @param operation The operation in error messages, such as `create GitHub
+ * provider`.
  * @param name The options' name in error messages.
  * @throws {TypeError} If an option is wrong.
  */
 export function readOptions<T extends object, D extends Partial<T>>(
-  label: string,
+  operation: string,
   options: T,
   rules: Rules,
   defaults: D,
@@ -32,21 +32,6 @@ export function readOptions<T extends object, D extends Partial<T>>(
     }
   }
   const given: unknown = isObject(options) ? complete : options;
-  const problem = findProblem(given, rules, name);
-  if (problem !== undefined) throw providerError(label, problem);
+  checkOptions(given, rules, operation, name);
   return complete as T & D;
-}
-
-/**
- * Checks one value.
- *
- * @throws {TypeError} If it doesn't meet the rule.
- */
-export function checkOption(
-  label: string,
-  name: string,
-  value: unknown,
-  rule: Rule,
-): void {
-  readOptions(label, { [name]: value }, { [name]: required(rule) }, {});
 }

@@ -32,6 +32,7 @@ const OPTIONS: OptionRules<CredentialsOptions> = {
   authorize: required(aFunction),
 };
 const DEFAULTS = { id: "credentials", name: "Credentials" };
+const OPERATION = "create credentials provider";
 
 /**
  * Creates a provider whose users the application finds itself, for example by
@@ -67,7 +68,7 @@ export function credentials<
 export function credentials<U extends BaseUser>(
   options: CredentialsOptions<U>,
 ): AuthProvider<U> {
-  const settings = readOptions("credentials", options, OPTIONS, DEFAULTS);
+  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
   const { id, name, authorize } = settings;
   return {
     id,

@@ -39,6 +39,7 @@ const OPTIONS: OptionRules<DiscordOptions & { readonly profile: unknown }> = {
     (value) => typeof value === "string" && SNOWFLAKE.test(value),
   ),
 };
+const OPERATION = "create Discord provider";
 const DEFAULTS = {
   id: "discord",
   name: "Discord",
@@ -98,14 +99,14 @@ export function presetChat<const Id extends string = "discord">(
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const settings = readOptions("Discord", options, OPTIONS, DEFAULTS);
+  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
   const { guildId, scope, userInfoUrl } = settings;
   const isScopeMissing = guildId !== undefined && !scope.includes(MEMBER_SCOPE);
 
   return createOAuthProvider<DiscordProfile>({
     ...settings,
     scope: isScopeMissing ? [...scope, MEMBER_SCOPE] : scope,
-    label: "Discord",
+    operation: OPERATION,
     issuer: options.authorizationUrl === undefined ? SITE : undefined,
     async readProfile(source) {
       if (guildId !== undefined) {

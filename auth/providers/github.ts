@@ -44,6 +44,7 @@ const ENTERPRISE: OptionRules<NonNullable<GitHubOptions["enterprise"]>> = {
   )),
 };
 
+const OPERATION = "create GitHub provider";
 const DEFAULTS = {
   id: "github",
   name: "GitHub",
@@ -102,8 +103,8 @@ export function presetCodeHost(
 ): AuthProvider<BaseUser> {
   const { baseUrl = "https://github.com" } = options?.enterprise === undefined
     ? {}
-    : readOptions("GitHub", options.enterprise, ENTERPRISE, {}, "enterprise");
-  const settings = readOptions("GitHub", options, OPTIONS, {
+    : readOptions(OPERATION, options.enterprise, ENTERPRISE, {}, "enterprise");
+  const settings = readOptions(OPERATION, options, OPTIONS, {
     ...DEFAULTS,
     ...endpointsOf(trimEnd(baseUrl, "/")),
   });
@@ -112,7 +113,7 @@ export function presetCodeHost(
 
   return createOAuthProvider<GitHubProfile>({
     ...settings,
-    label: "GitHub",
+    operation: OPERATION,
     issuer: isOwn ? "https://github.com/login/oauth" : undefined,
     async readProfile(source) {
       const { id, login, name, avatar_url } = source.info;

@@ -50,6 +50,7 @@ const OPTIONS: OptionRules<GoogleOptions & { readonly profile: unknown }> = {
   issuer: aNonEmptyString,
   jwksUrl: anEndpoint,
 };
+const OPERATION = "create Google provider";
 const DEFAULTS = {
   id: "google",
   name: "Google",
@@ -112,12 +113,12 @@ export function presetIdentity<const Id extends string = "google">(
 export function presetIdentity(
   options: GoogleOptions & Partial<ProfileOption<GoogleProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const settings = readOptions("Google", options, OPTIONS, DEFAULTS);
+  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
   const { hostedDomain, issuer, jwksUrl } = settings;
 
   return createOAuthProvider<GoogleProfile>({
     ...settings,
-    label: "Google",
+    operation: OPERATION,
     idToken: {
       issuers: issuer === ISSUER ? ISSUERS : [issuer],
       jwksUrl,

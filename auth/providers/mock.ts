@@ -1,9 +1,9 @@
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkValue, type OptionRules } from "../../core/check/options.ts";
 import { aNonEmptyString, aTimeout } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { checkOption, providerError, readOptions } from "./check.ts";
+import { providerError, readOptions } from "./check.ts";
 
 /** The options of {@linkcode mock}. */
 export interface MockOptions<U extends BaseUser = User> {
@@ -26,6 +26,7 @@ const OPTIONS: OptionRules<MockOptions> = {
   session: true,
   delay: aTimeout("milliseconds", { zero: true }),
 };
+const OPERATION = "create mock provider";
 
 /**
  * Creates a provider that signs everybody in as the same user, for tests and
@@ -48,18 +49,18 @@ export function mock<U extends BaseUser = User>(
 ): AuthProvider<U, "mock"> {
   if (isProduction()) {
     throw providerError(
-      "mock",
+      OPERATION,
       "it signs everybody in, and this is production (an environment that can't be read counts as production)",
     );
   }
-  const { user, session, delay } = readOptions("mock", options, OPTIONS, {
+  const { user, session, delay } = readOptions(OPERATION, options, OPTIONS, {
     delay: 0,
   });
   if (user !== undefined) {
-    checkOption("mock", "user.id", user?.id, aNonEmptyString);
+    checkValue(user?.id, "user.id", aNonEmptyString, OPERATION);
   }
   if (session !== undefined) {
-    checkOption("mock", "session.userId", session?.userId, aNonEmptyString);
+    checkValue(session?.userId, "session.userId", aNonEmptyString, OPERATION);
   }
   const found = {
     ...(session === undefined ? user ?? MOCK_USER : userOf(session)),

@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkValue, type OptionRules } from "../../core/check/options.ts";
 import {
   aNonEmptyString,
   oneOf,
@@ -13,7 +13,7 @@ import {
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkOption, providerError, readOptions } from "./check.ts";
+import { providerError, readOptions } from "./check.ts";
 import { idOf, type OAuthProfile, readClaims } from "./oauth_profile.ts";
 import {
   aScopeWithOpenID,
@@ -93,7 +93,7 @@ const ID_TOKEN: OptionRules<IdTokenOptions> = {
       names.every(isPublicKeyAlgorithm),
   ),
 };
-const LABEL = "OAuth";
+const OPERATION = "create OAuth provider";
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -155,7 +155,7 @@ export function oauth<const Id extends string = string>(
 export function oauth(
   options: OAuthOptions & Partial<ProfileOption<OAuthProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const settings = readOptions(LABEL, options, OPTIONS, {
+  const settings = readOptions(OPERATION, options, OPTIONS, {
     scope: options?.issuer === undefined ? [] : ["openid", "email", "profile"],
     profile: defaultProfile,
   });
@@ -166,11 +166,11 @@ export function oauth(
     (idToken !== undefined || !scope.includes("openid"));
   const isDiscovered = issuer !== undefined && !isComplete;
   if (!isDiscovered) {
-    checkOption(LABEL, "authorizationUrl", authorizationUrl, unlessIssuer);
-    checkOption(LABEL, "tokenUrl", tokenUrl, unlessIssuer);
+    checkValue(authorizationUrl, "authorizationUrl", unlessIssuer, OPERATION);
+    checkValue(tokenUrl, "tokenUrl", unlessIssuer, OPERATION);
     if (!(userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
       throw providerError(
-        LABEL,
+        OPERATION,
         "userInfoUrl, profileUrl or profile must be given to identify the user",
       );
     }
@@ -178,7 +178,7 @@ export function oauth(
 
   return createOAuthProvider<OAuthProfile>({
     ...settings,
-    label: LABEL,
+    operation: OPERATION,
     issuer: issuer ?? idToken?.issuers[0],
     isDiscovered,
     idToken,
@@ -202,13 +202,13 @@ function readIdToken(
 ): IdTokenRules | undefined {
   if (idToken === undefined) return undefined;
   const defaults = { algorithms: ["RS256"] };
-  const rules = readOptions(LABEL, idToken, ID_TOKEN, defaults, "idToken");
+  const rules = readOptions(OPERATION, idToken, ID_TOKEN, defaults, "idToken");
   const { issuer, jwksUrl, algorithms } = rules;
   if (expected !== undefined) {
     const same = rule("the same as issuer", (value) => value === expected);
-    checkOption(LABEL, "idToken.issuer", issuer, same);
+    checkValue(issuer, "idToken.issuer", same, OPERATION);
   }
-  checkOption(LABEL, "scope", scope, aScopeWithOpenID);
+  checkValue(scope, "scope", aScopeWithOpenID, OPERATION);
   return { issuers: [issuer], jwksUrl, algorithms };
 }
 

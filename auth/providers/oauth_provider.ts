@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkValue, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aNonEmptyString,
@@ -36,7 +36,6 @@ import { asObject, ProviderError } from "../oauth/http.ts";
 import { createIdTokenVerifier } from "../oauth/id_token.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser } from "../user.ts";
-import { checkOption } from "./check.ts";
 
 /** The limit of each request to a provider, in seconds. */
 const TIMEOUT = 10;
@@ -120,8 +119,8 @@ export const OAUTH_OPTIONS: OptionRules<
 /** The checked options of a provider, and how it differs from others. */
 export interface OAuthSettings<P>
   extends OAuthClientOptions, ProfileOption<P, BaseUser> {
-  /** The provider in error messages, such as `GitHub`. */
-  readonly label: string;
+  /** The operation in error messages, such as `create GitHub provider`. */
+  readonly operation: string;
   readonly id: string;
   readonly name: string;
   readonly scope: readonly string[];
@@ -202,7 +201,7 @@ export function createOAuthProvider<P>(
 }
 
 function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
-  const { label, id, clientId, clientSecret, scope } = settings;
+  const { operation, id, clientId, clientSecret, scope } = settings;
   const { authorizationUrl, tokenUrl, userInfoUrl } = settings;
   const { clientAuthentication, issuer, isDiscovered, idToken } = settings;
   const {
@@ -212,7 +211,7 @@ function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
     parameters = {},
   } = settings;
   for (const [i, item] of scope.entries()) {
-    checkOption(label, `scope[${i}]`, item, aScope);
+    checkValue(item, `scope[${i}]`, aScope, operation);
   }
   const transport = { fetch, timeout: timeout * 1_000 };
   const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
