@@ -202,8 +202,7 @@ export function createOAuthProvider<P>(
 
 function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
   const { operation, id, clientId, clientSecret, scope } = settings;
-  const { authorizationUrl, tokenUrl, userInfoUrl } = settings;
-  const { clientAuthentication, issuer, isDiscovered, idToken } = settings;
+  const { issuer, isDiscovered } = settings;
   const {
     timeout = TIMEOUT,
     // Looked up at each call, because tracing replaces it.
@@ -214,12 +213,10 @@ function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
     checkValue(item, `scope[${i}]`, aScope, operation);
   }
   const transport = { fetch, timeout: timeout * 1_000 };
-  const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
-  const given = { ...endpoints, clientAuthentication, idToken };
   const isOpenID = scope.includes("openid");
   const server = isDiscovered && issuer !== undefined
-    ? createDiscovery({ id, issuer, isOpenID, given, transport })
-    : knownServer(given);
+    ? createDiscovery({ id, issuer, isOpenID, given: settings, transport })
+    : knownServer(settings);
   return { clientId, clientSecret, server, scope, parameters, transport };
 }
 
