@@ -19,10 +19,10 @@ import {
 import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
 import {
-  type AnonymousAnswer,
   combineGuards,
   type Guard,
   refuse,
+  type RoleDemand,
 } from "./refuse.ts";
 import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
 
@@ -130,22 +130,7 @@ export function checkGuard(
  */
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
   checkGuard(options, REQUIRE_AUTH, "requireAuth()");
-  const anonymous = anonymousAnswer(options);
-  return fragment({
-    name: "auth:requireAuth",
-    required: true,
-    anonymous,
-    demands: [],
-  });
-}
-
-/** Returns the response to anonymous requests, or `undefined` for the default. */
-function anonymousAnswer(
-  { redirect, unauthorizedResponse }: RequireAuthOptions,
-): AnonymousAnswer | undefined {
-  return redirect === undefined && unauthorizedResponse === undefined
-    ? undefined
-    : { redirect, unauthorized: unauthorizedResponse };
+  return requireUser("auth:requireAuth", [], options);
 }
 
 /**
@@ -173,13 +158,8 @@ export function requireRoles(
   checkGuard({ roles }, { roles: required(neededRoles) }, "requireRoles()");
   checkGuard(options, REQUIRE_ROLES, "requireRoles()");
   const { requireAll = false } = options;
-  const anonymous = anonymousAnswer(options);
-  return fragment({
-    name: "auth:requireRoles",
-    required: true,
-    anonymous,
-    demands: [{ roles: Object.freeze([...roles]), requireAll }],
-  });
+  const demand = { roles: Object.freeze([...roles]), requireAll };
+  return requireUser("auth:requireRoles", [demand], options);
 }
 
 /**
@@ -200,11 +180,7 @@ export function requireRoles(
  * ```
  */
 export function publicAction(): AuthFragment {
-  return fragment({
-    name: "auth:publicAction",
-    required: false,
-    demands: [],
-  });
+  return allowAnybody("auth:publicAction");
 }
 
 /**
@@ -219,15 +195,26 @@ export function publicAction(): AuthFragment {
  * ```
  */
 export function optionalAuth(): AuthFragment {
-  return fragment({
-    name: "auth:optionalAuth",
-    required: false,
-    demands: [],
-  });
+  return allowAnybody("auth:optionalAuth");
 }
 
 const GUARDS = [requireAuth, requireRoles, publicAction, optionalAuth];
 for (const makeGuard of GUARDS) refuseUncalled(makeGuard);
+
+function requireUser(
+  name: string,
+  demands: readonly RoleDemand[],
+  { redirect, unauthorizedResponse: unauthorized }: RequireAuthOptions,
+): AuthFragment {
+  const isDefault = redirect === undefined && unauthorized === undefined;
+  const anonymous = isDefault ? undefined : { redirect, unauthorized };
+  return fragment({ name, required: true, anonymous, demands });
+}
+
+/** Creates a guard that refuses only cross-site requests. */
+function allowAnybody(name: string): AuthFragment {
+  return fragment({ name, required: false, demands: [] });
+}
 
 function fragment(guard: Guard): AuthFragment {
   const { required, anonymous, demands } = guard;
