@@ -1,5 +1,5 @@
-import type { ConnectionInfo } from "../core/context.ts";
 import type { Plugin } from "../core/plugin.ts";
+import { hostnameOf } from "../core/http/network_of.ts";
 import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { OPERATION } from "./error.ts";
@@ -63,7 +63,7 @@ export function createCore(config: AuthConfig): AuthCore {
     flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),
     emit,
     signInLimiter: config.signInLimiter,
-    addressOf: config.address ?? remoteAddress,
+    addressOf: config.address ?? ((_, info) => hostnameOf(info?.remoteAddr)),
     trustedOrigins: readOrigins(
       config.trustedOrigins ?? [],
       OPERATION,
@@ -75,14 +75,4 @@ export function createCore(config: AuthConfig): AuthCore {
     cookieNames: namesOfCookies(settings.cookie),
     now,
   };
-}
-
-function remoteAddress(
-  _request: Request,
-  info: ConnectionInfo | undefined,
-): string | undefined {
-  const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? address.hostname
-    : undefined;
 }

@@ -5,7 +5,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { networkOf } from "../../core/http/network_of.ts";
+import { hostnameOf, networkOf } from "../../core/http/network_of.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { currentScope } from "../../core/request_scope.ts";
 
@@ -37,9 +37,6 @@ function networkOfRequest(): string | undefined {
   // The request's auth knows the client's address behind a proxy.
   const auth: { readonly network?: string | undefined } | null | undefined =
     context?.get("auth");
-  if (auth?.network !== undefined) return auth.network;
-  const address = context?.info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? networkOfAddress(address.hostname)
-    : undefined;
+  return auth?.network ??
+    networkOfAddress(hostnameOf(context?.info?.remoteAddr));
 }

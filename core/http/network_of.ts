@@ -1,6 +1,15 @@
+import type { Address } from "../context.ts";
+
 /** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
+
+/** Returns the host of an address, or `undefined` if it has none. */
+export function hostnameOf(address: Address | undefined): string | undefined {
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
+}
 
 /**
  * Returns the network that an address counts as in limits. For IPv6 it is the
