@@ -6,8 +6,8 @@
 
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { Session } from "../user.ts";
-import { isCustomClaim } from "./claim_names.ts";
-import { definedFields, keep } from "./json_copy.ts";
+import { customClaims } from "./custom_claims.ts";
+import { definedFields } from "./json_copy.ts";
 import { fixedDate } from "./session_copy.ts";
 import { checkUser, someRoles } from "./session_user.ts";
 
@@ -36,10 +36,7 @@ export function toPayload(
     roles: roles?.slice(),
     provider,
   });
-  for (const [key, value] of Object.entries(claims ?? {})) {
-    if (isCustomClaim(key)) keep(payload, key, value);
-  }
-  return payload;
+  return Object.assign(payload, customClaims(claims ?? {}));
 }
 
 /**
@@ -56,11 +53,8 @@ export function fromPayload(payload: JWTPayload): Readonly<Session> {
   if (roles !== undefined) session.roles = roles;
   if (sid !== undefined) session.sessionId = sid;
   if (provider !== undefined) session.provider = provider;
-  const claims: NonNullable<Session["claims"]> = {};
-  for (const [key, value] of Object.entries(payload)) {
-    if (isCustomClaim(key)) keep(claims, key, value);
-  }
-  if (Object.keys(claims).length > 0) session.claims = claims;
+  const claims = customClaims(payload);
+  if (claims !== undefined) session.claims = claims;
   session.issuedAt = fixedDate(iat);
   session.expiresAt = fixedDate(exp);
   return session;

@@ -12,8 +12,8 @@ import {
 } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { isCustomClaim } from "./claim_names.ts";
-import { definedFields, keep } from "./json_copy.ts";
+import { customClaims } from "./custom_claims.ts";
+import { definedFields } from "./json_copy.ts";
 
 /** The rule for roles. */
 export const someRoles: Rule = anArrayOf("strings", aString);
@@ -34,18 +34,14 @@ export function sessionFromUser(
       ? "of the user"
       : `of the user that provider ${JSON.stringify(provider)} returned`,
   );
-  const { id: userId, email, name, roles } = user;
-  const claims: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(user)) {
-    if (key !== "id" && isCustomClaim(key)) keep(claims, key, value);
-  }
+  const { id: userId, email, name, roles, ...others } = user;
   return definedFields({
     userId,
     provider,
     email,
     name,
     roles: roles?.slice(),
-    claims: Object.keys(claims).length > 0 ? claims : undefined,
+    claims: customClaims(others),
   });
 }
 
