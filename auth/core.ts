@@ -14,16 +14,15 @@ import { createSessions, type Sessions } from "./sessions/sessions.ts";
 import { guardStore } from "./stores/store_guard.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
 import { createKeyRing } from "./tokens/key_ring.ts";
-import type { BaseUser, User } from "./user.ts";
 
 /** The parts of a plugin, which all requests share. */
-export interface AuthCore<U extends BaseUser = User> {
+export interface AuthCore {
   readonly settings: AuthSettings;
   readonly sessions: Sessions;
   /** Notices when sessions end. */
   readonly watcher: SessionWatcher;
-  readonly providers: ReadonlyMap<string, AuthProvider<U>>;
-  readonly callbacks: AuthCallbacks<U>;
+  readonly providers: ReadonlyMap<string, AuthProvider>;
+  readonly callbacks: AuthCallbacks;
   readonly flow: OAuthFlow;
   readonly emit: Emit;
   readonly signInLimiter: SignInLimiter | undefined;

@@ -4,7 +4,7 @@ import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import type { AuthProvider } from "../provider.ts";
-import type { BaseUser } from "../user.ts";
+import type { User } from "../user.ts";
 import { networkOfAddress, runFor } from "./client_network.ts";
 
 /** Pending sign-ins per limiter and network. */
@@ -15,13 +15,13 @@ const pendingOf = new WeakMap<SignInLimiter, Map<string, number>>();
  *
  * @throws {AuthError} `INVALID_CREDENTIALS` or `RATE_LIMITED`.
  */
-export async function authorize<U extends BaseUser>(
-  core: AuthCore<U>,
-  provider: AuthProvider<U>,
+export async function authorize(
+  core: AuthCore,
+  provider: AuthProvider,
   credentials: Record<string, unknown>,
   request: Request,
   info: ConnectionInfo | undefined,
-): Promise<U> {
+): Promise<User> {
   const { signInLimiter, addressOf } = core;
   const kind = Object.prototype.toString.call(credentials).slice(8, -1);
   // Forms, lists and promises don't have the fields that they seem to have.
