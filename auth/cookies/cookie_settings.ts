@@ -1,5 +1,5 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
-import { aBoolean, oneOf, type Rule, rule } from "../../core/check/rules.ts";
+import { aBoolean, matching, oneOf } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import { configError, OPERATION } from "../error.ts";
 
@@ -39,21 +39,16 @@ const MAX_DOMAIN = 253;
 const MAX_NAME = 128;
 
 const COOKIE: OptionRules<CookieOptions> = {
-  name: textOf(`a token of at most ${MAX_NAME} characters`, TOKEN, MAX_NAME),
+  name: matching(`a token of at most ${MAX_NAME} characters`, TOKEN, MAX_NAME),
   secure: aBoolean,
   sameSite: oneOf("strict", "lax", "none"),
-  domain: textOf("a host name", DOMAIN, MAX_DOMAIN),
-  path: textOf('a path of at most 1024 characters that begins with "/"', PATH),
+  domain: matching("a host name", DOMAIN, MAX_DOMAIN),
+  path: matching(
+    'a path of at most 1024 characters that begins with "/"',
+    PATH,
+  ),
   httpOnly: aBoolean,
 };
-
-function textOf(expected: string, pattern: RegExp, max = Infinity): Rule {
-  return rule(
-    expected,
-    (value) =>
-      typeof value === "string" && value.length <= max && pattern.test(value),
-  );
-}
 
 /**
  * Checks the options of the cookie, and completes them.

@@ -12,7 +12,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { aFunction, rule } from "../../core/check/rules.ts";
+import { aFunction, matching, rule } from "../../core/check/rules.ts";
 import { show } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";
@@ -24,10 +24,7 @@ import { safeRedirect } from "../safe_redirect.ts";
 import type { OAuthRoutesOptions } from "./routes_options.ts";
 
 const OPTIONS: OptionRules<OAuthRoutesOptions> = {
-  path: rule(
-    'a path such as "/auth"',
-    (value) => typeof value === "string" && /^(\/[\w.~-]+)+$/.test(value),
-  ),
+  path: matching('a path such as "/auth"', /^(\/[\w.~-]+)+$/),
   origin: rule('an origin such as "https://app.example"', isOrigin),
   home: rule(
     'a path such as "/account"',
@@ -35,9 +32,9 @@ const OPTIONS: OptionRules<OAuthRoutesOptions> = {
   ),
   onError: aFunction,
 };
-const anIdInPaths = rule(
+const anIdInPaths = matching(
   "letters, digits and the characters _ . - for a route",
-  (id) => typeof id === "string" && /^\w[\w.-]*$/.test(id),
+  /^\w[\w.-]*$/,
 );
 
 /**

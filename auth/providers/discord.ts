@@ -1,5 +1,5 @@
 import type { OptionRules } from "../../core/check/options.ts";
-import { rule } from "../../core/check/rules.ts";
+import { matching } from "../../core/check/rules.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider } from "../provider.ts";
@@ -34,10 +34,7 @@ export interface DiscordOptions<Id extends string = string>
 
 const OPTIONS: OptionRules<DiscordOptions & { readonly profile: unknown }> = {
   ...OAUTH_OPTIONS,
-  guildId: rule(
-    "a guild's number, as a string",
-    (value) => typeof value === "string" && SNOWFLAKE.test(value),
-  ),
+  guildId: matching("a guild's number, as a string", SNOWFLAKE),
 };
 const OPERATION = "create Discord provider";
 const DEFAULTS = {

@@ -1,5 +1,5 @@
 import type { OptionRules } from "../../core/check/options.ts";
-import { aNonEmptyString, rule } from "../../core/check/rules.ts";
+import { aNonEmptyString, matching } from "../../core/check/rules.ts";
 import { anEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
 import { ProviderError } from "../oauth/http.ts";
@@ -43,10 +43,7 @@ export interface GoogleOptions<Id extends string = string>
 const OPTIONS: OptionRules<GoogleOptions & { readonly profile: unknown }> = {
   ...OAUTH_OPTIONS,
   scope: aScopeWithOpenID,
-  hostedDomain: rule(
-    "a domain name",
-    (value) => typeof value === "string" && DOMAIN.test(value),
-  ),
+  hostedDomain: matching("a domain name", DOMAIN),
   issuer: aNonEmptyString,
   jwksUrl: anEndpoint,
 };

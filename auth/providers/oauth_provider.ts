@@ -15,6 +15,7 @@ import {
   aFunction,
   aNonEmptyString,
   aTimeout,
+  matching,
   required,
   type Rule,
   rule,
@@ -41,10 +42,7 @@ import type { BaseUser } from "../user.ts";
 const TIMEOUT = 10;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-const aScope = rule(
-  "a string without blanks",
-  (value) => typeof value === "string" && SCOPE.test(value),
-);
+const aScope = matching("a string without blanks", SCOPE);
 
 /** The options of every OAuth provider. */
 export interface OAuthClientOptions<Id extends string = string> {

@@ -55,6 +55,20 @@ export const aNonEmptyString: Rule = rule(
   "a non-empty string",
   (value) => typeof value === "string" && value !== "",
 );
+/** Returns a rule for a string that matches a pattern. */
+export function matching(
+  expected: string,
+  pattern: RegExp,
+  maxLength = Infinity,
+): Rule {
+  return rule(
+    expected,
+    (value) =>
+      typeof value === "string" && value.length <= maxLength &&
+      pattern.test(value),
+  );
+}
+
 /** 1, 2, 3 and so on. */
 export const aPositiveInteger: Rule = rule(
   "a positive integer",
