@@ -228,13 +228,7 @@ function isOver({ record }: Entry, time: number): boolean {
 
 /** Returns a frozen copy, which all callers can share. */
 function copyOf(record: SessionRecord): SessionRecord {
-  return deepFreeze(JSON.parse(writeRecord(record)) as SessionRecord);
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    for (const item of Object.values(value)) deepFreeze(item);
-    Object.freeze(value);
-  }
-  return value;
+  // Called for each value, the inner ones first.
+  const freeze = (_key: string, value: unknown) => Object.freeze(value);
+  return JSON.parse(writeRecord(record), freeze);
 }
