@@ -127,6 +127,9 @@ function readSecrets(
   return [readSecret(secret, "session.secret")];
 }
 
+/** Whether this process has warned that production refuses a secret. */
+let isWarned = false;
+
 function readSecret(secret: unknown, name: string): Uint8Array<ArrayBuffer> {
   if (typeof secret !== "string" || secret === "") {
     throw configError(
@@ -136,23 +139,18 @@ function readSecret(secret: unknown, name: string): Uint8Array<ArrayBuffer> {
     );
   }
   const bytes = encoder.encode(secret);
-  if (bytes.length >= LEAST_BYTES) return bytes;
-  if (!isProduction()) {
-    warnOnce(name, bytes.length);
-    return bytes;
+  const { length } = bytes;
+  if (length >= LEAST_BYTES) return bytes;
+  if (isProduction()) {
+    throw configError(
+      `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${length}; make one with: openssl rand -base64 32`,
+    );
   }
-  throw configError(
-    `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${bytes.length}; make one with: openssl rand -base64 32`,
-  );
-}
-
-let isWarned = false;
-
-/** Warns once per process that production refuses a secret. */
-function warnOnce(name: string, length: number): void {
-  if (isWarned) return;
-  isWarned = true;
-  console.warn(
-    `${name} has ${length} bytes. In production it must have at least ${LEAST_BYTES}; make one with: openssl rand -base64 32`,
-  );
+  if (!isWarned) {
+    isWarned = true;
+    console.warn(
+      `${name} has ${length} bytes. In production it must have at least ${LEAST_BYTES}; make one with: openssl rand -base64 32`,
+    );
+  }
+  return bytes;
 }
