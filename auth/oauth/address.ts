@@ -10,11 +10,6 @@ import { type Rule, rule } from "../../core/check/rules.ts";
 const HTTP_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 const MAX_LENGTH = 2000;
 
-/** Whether a value is a redirect URI (RFC 6749, section 3.1.2). */
-export function isRedirectUri(value: unknown): value is string {
-  return parse(value) !== undefined;
-}
-
 /** Whether secrets can be sent to a URL (RFC 6749, sections 3.1 and 3.2). */
 export function isEndpoint(value: unknown): value is string {
   const url = parse(value);
@@ -27,10 +22,10 @@ export function isLoopback(url: string): boolean {
   return isLoopbackName(URL.parse(url)?.hostname ?? "");
 }
 
-/** A URL that a provider can send users to. */
+/** A URL that a provider can send users to (RFC 6749, section 3.1.2). */
 export const aRedirectUri: Rule = rule(
   "an absolute http or https URL without credentials and fragment",
-  isRedirectUri,
+  (value) => parse(value) !== undefined,
 );
 /** A URL that secrets can be sent to. */
 export const anEndpoint: Rule = rule(
