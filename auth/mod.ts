@@ -77,7 +77,6 @@ export {
   type RequireRolesOptions,
 } from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback.ts";
-export type { OAuthRoutesOptions } from "./oauth/routes_options.ts";
 export type * from "./options.ts";
 export * from "./password/password.ts";
 export type { PasswordHashOptions } from "./password/password_hash.ts";

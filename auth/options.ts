@@ -1,7 +1,7 @@
-import type { ConnectionInfo } from "../core/context.ts";
+import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { CookieOptions } from "./cookies/cookie_settings.ts";
+import type { AuthError } from "./error.ts";
 import type { AuthEvent } from "./events.ts";
-import type { OAuthRoutesOptions } from "./oauth/routes_options.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { SessionStore } from "./stores/session_store.ts";
 import type { JWTPayload } from "./tokens/jwt.ts";
@@ -133,6 +133,31 @@ export interface SignInLimiter {
    * limit.
    */
   readonly maxPendingPerAddress?: number;
+}
+
+/** Settings of `oauthRoutes`. */
+export interface OAuthRoutesOptions {
+  /** The path of the routes. Default: `/auth`. */
+  readonly path?: string;
+  /**
+   * The origin of this server, such as `https://app.example`. Providers send
+   * users back to it. Default: the origin of the request. Behind a proxy that
+   * ends TLS, set it.
+   */
+  readonly origin?: string;
+  /**
+   * The path to go to after a sign-in without `returnTo`. The page of a failed
+   * sign-in links to it. Default: `/`.
+   */
+  readonly home?: string;
+  /**
+   * Called when a sign-in fails. Returns the response. Default: the response of
+   * the error, which is an HTML page for browsers.
+   */
+  readonly onError?: (
+    error: AuthError,
+    context: Context,
+  ) => Response | Promise<Response>;
 }
 
 /**

@@ -19,9 +19,9 @@ import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";
 import { requestAuthOf } from "../access.ts";
 import { AuthError, configError, failedSignIn, OPERATION } from "../error.ts";
+import type { OAuthRoutesOptions } from "../options.ts";
 import type { AuthProvider } from "../provider.ts";
 import { safeRedirect } from "../safe_redirect.ts";
-import type { OAuthRoutesOptions } from "./routes_options.ts";
 
 const OPTIONS: OptionRules<OAuthRoutesOptions> = {
   path: matching('a path such as "/auth"', /^(\/[\w.~-]+)+$/),
