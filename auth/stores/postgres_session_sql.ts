@@ -1,34 +1,16 @@
-import type { Tables } from "../../core/postgres/tables.ts";
-
-/** The statements of a session store in Postgres. */
-export interface SessionSql {
-  /** The table and its indexes. */
-  readonly tables: Tables;
-  /** `$1` id. */
-  readonly get: string;
-  /** `$1` id, `$2` user, `$3` record, `$4` expiresAt, `$5` time left in ms. */
-  readonly set: string;
-  /** As `set`. `$6` now, `$7` channel. */
-  readonly touch: string;
-  /** `$1` id, `$2` channel, `$3` now. */
-  readonly delete: string;
-  /** `$1` user, `$2` channel, `$3` now. */
-  readonly deleteByUser: string;
-  /** `$1` user. */
-  readonly list: string;
-}
-
 /**
- * Returns the statements for a table. Names are checked before.
+ * Returns the statements of a session store for a table. Names are checked
+ * before.
  *
  * There are two times. `expires_ms` is by the clock of the processes, as in the
  * record. `expires_at` is by the clock of Postgres, which decides when a row is
  * removed: a process with a fast clock must not remove valid sessions.
  */
-export function sessionSql(schema: string, name: string): SessionSql {
+export function sessionSql(schema: string, name: string) {
   const table = `${schema}.${name}`;
   const expiry = "now() + $5::text::float8 * interval '1 millisecond'";
   return {
+    /** The table and its indexes. */
     tables: {
       schema,
       last: `${schema}.${name}_expires_at`,
@@ -44,8 +26,10 @@ CREATE INDEX IF NOT EXISTS ${name}_user_id ON ${table} (user_id);
 CREATE INDEX IF NOT EXISTS ${name}_expires_at ON ${table} (expires_at);
 `,
     },
+    /** `$1` id. */
     get:
       `SELECT record FROM ${table} WHERE id = $1::text AND expires_at > now()`,
+    /** `$1` id, `$2` user, `$3` record, `$4` expiresAt, `$5` time left in ms. */
     set: `
 WITH expired AS (
   DELETE FROM ${table} WHERE id IN (
@@ -58,6 +42,7 @@ VALUES ($1::text, $2::text, $3::text, $4::text::float8, ${expiry})
 ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id,
   record = excluded.record, expires_ms = excluded.expires_ms,
   expires_at = excluded.expires_at`,
+    /** As `set`. `$6` now, `$7` channel. */
     touch: `
 WITH kept AS (
   UPDATE ${table} SET record = $3::text, expires_ms = $4::text::float8,
@@ -67,12 +52,17 @@ WITH kept AS (
   RETURNING id
 )
 SELECT pg_notify($7::text, ${payload("id", `id ${PLAIN}`)})::text FROM kept`,
+    /** `$1` id, `$2` channel, `$3` now. */
     delete: drop(table, "SELECT $1::text"),
-    // In one order, so that concurrent calls don't block each other for ever.
+    /**
+     * `$1` user, `$2` channel, `$3` now. In one order, so that concurrent calls
+     * don't block each other for ever.
+     */
     deleteByUser: drop(
       table,
       `SELECT id FROM ${table} WHERE user_id = $1::text ORDER BY id FOR UPDATE`,
     ),
+    /** `$1` user. */
     list: `
 SELECT id, record FROM ${table} WHERE user_id = $1::text AND expires_at > now()`,
   };
