@@ -8,6 +8,7 @@
 import { isObject } from "../../core/check/show.ts";
 import { BodyError, readStream } from "../../core/http/read_body.ts";
 import { observe } from "../../core/observe.ts";
+import { withTimeout } from "../../core/runtime/timeouts.ts";
 import { SignInReason } from "../error.ts";
 import { errorText } from "./provider_text.ts";
 
@@ -52,11 +53,10 @@ export async function requestJSON(
   { fetch, timeout }: Transport,
 ): Promise<unknown> {
   const controller = new AbortController();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const late = () => {
     controller.abort();
-    reject(controller.signal.reason);
-  }, timeout);
+    return new ProviderError(`${what} took more than ${timeout} ms`);
+  };
   const answer = async () => {
     // A redirect would carry the code, the secret or the token elsewhere.
     const response = await observeFetch(url, init.method, () =>
@@ -69,18 +69,13 @@ export async function requestJSON(
   };
   try {
     // An application's own `fetch` may ignore the signal.
-    return await Promise.race([answer(), late]);
+    return await withTimeout(answer(), timeout, late);
   } catch (cause) {
     if (cause instanceof ProviderError) throw cause;
-    if (controller.signal.aborted) {
-      throw new ProviderError(`${what} took more than ${timeout} ms`);
-    }
     if (cause instanceof BodyError) {
       throw new ProviderError(`${what} failed: ${cause.message}`);
     }
     throw new ProviderError(`${what} can't be reached`, undefined, { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }
 
