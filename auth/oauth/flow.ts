@@ -1,5 +1,6 @@
 import { checkValue } from "../../core/check/options.ts";
 import { show } from "../../core/check/show.ts";
+import { GenerationMap } from "../../core/collections/generation_map.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
@@ -16,13 +17,14 @@ import {
 import { FlowCookies, LIFETIME, type PendingSignIn } from "./flow_cookie.ts";
 import { issuerProblem, serverOf } from "./issuer.ts";
 import { digest, isEqual, randomValue } from "./pkce.ts";
-import { createReplayGuard } from "./replay_guard.ts";
 
 /** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
 /** Maximum characters of a return address. It is part of a cookie. */
 const MAX_RETURN_TO = 512;
+/** Maximum used states that are remembered. */
+const MAX_STATES = 100_000;
 
 /** The options of an {@linkcode OAuthFlow}. */
 export interface OAuthFlowOptions {
@@ -38,8 +40,17 @@ export interface OAuthFlowOptions {
 export class OAuthFlow {
   readonly #cookies: FlowCookies;
   readonly #now: () => number;
-  // Twice, because the clock of the server that began a sign-in may be ahead.
-  readonly #isFirstUse = createReplayGuard(2 * LIFETIME);
+  /**
+   * The replay guard: used states.
+   *
+   * An attacker who completes 50,000 sign-ins can make it forget a state early,
+   * without a gain: providers accept each code once (RFC 6749, section 4.1.2).
+   */
+  readonly #used = new GenerationMap<string, true>({
+    maxSize: MAX_STATES,
+    // Twice, because the clock of the server that began a sign-in may be ahead.
+    lifetime: 2 * LIFETIME,
+  });
 
   /** Creates a flow without pending sign-ins. */
   constructor({ keys, cookie, now }: OAuthFlowOptions) {
@@ -161,9 +172,9 @@ export class OAuthFlow {
       return "the state is not the one in its cookie";
     }
     const time = this.#now();
-    if (!this.#isFirstUse(pending.state, time)) {
-      return "the state was used before";
-    }
+    this.#used.advance(time);
+    if (this.#used.peek(pending.state)) return "the state was used before";
+    this.#used.set(pending.state, true);
     const age = time - pending.begun;
     if (Math.abs(age) >= LIFETIME) {
       return `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
