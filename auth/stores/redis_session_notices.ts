@@ -1,3 +1,4 @@
+import { HASHED } from "../../core/key_part.ts";
 import type { RedisClient, RedisConnection } from "../../core/redis/client.ts";
 import { createConnection } from "../../core/redis/connection.ts";
 import { Pulse, type RedisLink } from "../../core/redis/link.ts";
@@ -16,8 +17,6 @@ export interface SessionNoticesOptions {
   /** The connection for commands, which reports its own outages. */
   readonly commands: RedisLink;
   readonly onError?: ((error: Error) => unknown) | undefined;
-  /** Reads a message. */
-  readonly read: (message: string) => readonly string[] | undefined;
 }
 
 /**
@@ -70,7 +69,7 @@ export class SessionNotices {
   }
 
   #createLink(): StoreLink<RedisConnection> {
-    const { client, channel, timeout, commands, onError = logMessage, read } =
+    const { client, channel, timeout, commands, onError = logMessage } =
       this.#options;
     const pulse = new Pulse(channel);
     return new StoreLink({
@@ -86,7 +85,7 @@ export class SessionNotices {
           await connection.subscribe(pulse.channel, () => pulse.arrive());
           await connection.subscribe(
             channel,
-            (message) => this.#tell(read(message)),
+            (message) => this.#tell(readMessage(message)),
           );
           // Earlier messages were missed.
           this.#tell(undefined);
@@ -100,5 +99,15 @@ export class SessionNotices {
       isLost: () => true,
       isPassing: () => false,
     });
+  }
+}
+
+/** Returns the ids in a message, or `undefined` if one is hashed. */
+function readMessage(message: string): readonly string[] | undefined {
+  try {
+    const ids = JSON.parse(message) as string[];
+    return ids.some((id) => id.startsWith(HASHED)) ? undefined : ids;
+  } catch {
+    return undefined;
   }
 }

@@ -29,7 +29,7 @@ import {
   type RedisClient,
 } from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
-import { HASHED, keyPart } from "../../core/key_part.ts";
+import { keyPart } from "../../core/key_part.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import {
   readRecord,
@@ -154,7 +154,6 @@ export function createRedisSessionStore(
     timeout,
     commands: link,
     onError,
-    read: readMessage,
   });
   const isValid = (record?: SessionRecord): record is SessionRecord =>
     record !== undefined && record.expiresAt > now();
@@ -261,14 +260,4 @@ function readText(text: unknown, part: string): SessionRecord | undefined {
   return typeof text === "string"
     ? readRecord(text.slice(text.lastIndexOf("\n") + 1), part)
     : undefined;
-}
-
-/** Returns the ids in a message, or `undefined` if one is hashed. */
-function readMessage(message: string): readonly string[] | undefined {
-  try {
-    const ids = JSON.parse(message) as string[];
-    return ids.some((id) => id.startsWith(HASHED)) ? undefined : ids;
-  } catch {
-    return undefined;
-  }
 }
