@@ -77,10 +77,15 @@ export function namesOfCookies({ name }: CookieSettings): readonly string[] {
   return [name, ...chunks, `${name}.oauth.*`];
 }
 
-/** Returns the cookies under a name and under its chunks' names. */
+/**
+ * Returns the cookies whose names begin with a text.
+ *
+ * @param isWanted Selects names. Default: the text itself and its chunks' names.
+ */
 export function* cookiesOf(
   header: string,
   name: string,
+  isWanted: (found: string) => boolean = (found) => isPieceOf(found, name),
 ): Generator<readonly [name: string, value: string]> {
   let start = -1;
   while ((start = header.indexOf(name, start + 1)) !== -1) {
@@ -94,7 +99,7 @@ export function* cookiesOf(
     const equals = pair.indexOf("=");
     if (equals === -1) continue;
     const found = pair.slice(0, equals).trimEnd();
-    if (isPieceOf(found, name)) yield [found, pair.slice(equals + 1)];
+    if (isWanted(found)) yield [found, pair.slice(equals + 1)];
   }
 }
 

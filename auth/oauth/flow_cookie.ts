@@ -9,7 +9,7 @@ import {
   type CookieSettings,
   formatCookie,
 } from "../cookies/cookie_settings.ts";
-import { findCookie } from "../cookies/cookies.ts";
+import { cookiesOf, findCookie } from "../cookies/cookies.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import { isRandomValue } from "./pkce.ts";
 
@@ -73,7 +73,7 @@ export class FlowCookies {
 
   /** Returns `Set-Cookie` values for a new sign-in, and for those to remove. */
   add(pending: PendingSignIn, header: string | null): string[] {
-    const opened = cookiesOf(header, this.#prefix).map(([name, value]) => {
+    const opened = this.#received(header).map(([name, value]) => {
       const begun = this.#open(value)?.begun ?? -Infinity;
       const isValid = pending.begun - begun < LIFETIME;
       return { name, begun, isValid, length: name.length + value.length };
@@ -110,6 +110,18 @@ export class FlowCookies {
     return [formatCookie(this.#settings, this.#nameOf(state), "", 0)];
   }
 
+  /** Returns names and values of a browser's sign-in cookies. */
+  #received(header: string | null): [name: string, value: string][] {
+    const length = this.#prefix.length + NAME_LENGTH;
+    const isOurs = (name: string) => name.length === length;
+    const found = new Map<string, string>();
+    for (const [name, value] of cookiesOf(header ?? "", this.#prefix, isOurs)) {
+      found.set(name, value.trim());
+      if (found.size === MAX_OPENED) break;
+    }
+    return [...found];
+  }
+
   #nameOf(state: string): string {
     return this.#prefix + state.slice(0, NAME_LENGTH);
   }
@@ -118,21 +130,4 @@ export class FlowCookies {
     const text = this.#keys.open(PURPOSE, value);
     return text === undefined ? undefined : JSON.parse(text) as PendingSignIn;
   }
-}
-
-/** Returns names and values of a browser's sign-in cookies. */
-function cookiesOf(
-  header: string | null,
-  prefix: string,
-): [name: string, value: string][] {
-  const found = new Map<string, string>();
-  for (const pair of header?.split(";") ?? []) {
-    const equals = pair.indexOf("=");
-    const name = pair.slice(0, equals).trim();
-    const isOurs = equals !== -1 && name.startsWith(prefix) &&
-      name.length === prefix.length + NAME_LENGTH;
-    if (isOurs) found.set(name, pair.slice(equals + 1).trim());
-    if (found.size === MAX_OPENED) break;
-  }
-  return [...found];
 }
