@@ -2,9 +2,9 @@ import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import {
   aBoolean,
   aFunction,
+  anIntegerBetween,
   aString,
   aTimeout,
-  rule,
   withMethods,
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
@@ -59,12 +59,7 @@ export interface ServeOptions {
 }
 
 const OPTIONS: OptionRules<ServeOptions> = {
-  port: rule(
-    "an integer from 0 to 65535",
-    (value) =>
-      Number.isInteger(value) && value as number >= 0 &&
-      value as number <= 65_535,
-  ),
+  port: anIntegerBetween(0, 65_535),
   hostname: aString,
   cert: true,
   key: true,

@@ -11,6 +11,7 @@ import {
 } from "../core/check/options.ts";
 import {
   aBoolean,
+  anIntegerBetween,
   aNonEmptyString,
   required,
   type Rule,
@@ -73,12 +74,7 @@ export const neededRoles: Rule = rule(
 );
 
 const RESPONSE: Rules = {
-  status: required(rule(
-    "an integer from 400 to 599",
-    (value) =>
-      typeof value === "number" && Number.isInteger(value) &&
-      value >= 400 && value <= 599,
-  )),
+  status: required(anIntegerBetween(400, 599)),
   body: true,
 };
 

@@ -1,5 +1,5 @@
 import { checkValue } from "../core/check/options.ts";
-import { aNonEmptyString, rule } from "../core/check/rules.ts";
+import { anIntegerBetween, aNonEmptyString } from "../core/check/rules.ts";
 
 /** The codes of the router's own errors. */
 export type RPCErrorCode =
@@ -39,12 +39,7 @@ export interface RPCFailure {
 }
 
 const CREATE = "create RPCError";
-const aFailureStatus = rule(
-  "an integer from 400 to 599",
-  (status) =>
-    Number.isInteger(status) && status as number >= 400 &&
-    status as number <= 599,
-);
+const aFailureStatus = anIntegerBetween(400, 599);
 
 /**
  * An error for the caller. Any other error of a procedure is logged, and the

@@ -7,7 +7,7 @@
 
 import { decodeBase64, encodeBase64 } from "../../core/bytes/base64.ts";
 import { findProblem, type OptionRules } from "../../core/check/options.ts";
-import { type Rule, rule } from "../../core/check/rules.ts";
+import { anIntegerBetween } from "../../core/check/rules.ts";
 import { show } from "../../core/check/show.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 
@@ -127,15 +127,6 @@ export function parseHash(text: unknown, start: string): PasswordHash {
     },
   );
   return { parameters, salt: salt!, hash: hash! };
-}
-
-function anIntegerBetween(least: number, most: number): Rule {
-  return rule(
-    `an integer from ${least} to ${most}`,
-    (value) =>
-      Number.isInteger(value) && value as number >= least &&
-      value as number <= most,
-  );
 }
 
 function encode(bytes: Uint8Array): string {

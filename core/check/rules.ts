@@ -74,6 +74,16 @@ export const aPositiveInteger: Rule = rule(
   "a positive integer",
   (value) => Number.isSafeInteger(value) && value as number > 0,
 );
+/** Returns a rule for an integer within bounds, both included. */
+export function anIntegerBetween(least: number, most: number): Rule {
+  return rule(
+    `an integer from ${least} to ${most}`,
+    (value) =>
+      Number.isInteger(value) && value as number >= least &&
+      value as number <= most,
+  );
+}
+
 /** A positive integer, or no limit. */
 export const aLimit: Rule = rule(
   "a positive integer or Infinity",
