@@ -116,11 +116,9 @@ function checkCredentials(
       verifyUser(core, provider, request, user),
     );
   }
-  const cookies = headers.get("cookie");
-  if (cookies === null) return undefined;
-  const { name } = core.settings.cookie;
-  const { value, isAmbiguous, isPresent } = findCookie(cookies, name);
-  if (!isPresent) return undefined;
+  const found = findCookie(headers.get("cookie"), core.settings.cookie.name);
+  if (found === undefined) return undefined;
+  const { value, isAmbiguous } = found;
   if (value === undefined) {
     return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
   }

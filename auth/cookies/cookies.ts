@@ -13,38 +13,34 @@ const CHUNK = /^\.\d$/;
 
 /** The cookie that a request has under a name, whole or in chunks. */
 export interface FoundCookie {
-  /** The value. Absent if the cookie is missing, incomplete or ambiguous. */
+  /** The value. Absent if the cookie is incomplete or ambiguous. */
   readonly value: string | undefined;
   /** Whether there are different values for one name. */
   readonly isAmbiguous: boolean;
-  /** Whether the request has any cookie under these names. */
-  readonly isPresent: boolean;
 }
 
-const NOTHING: FoundCookie = {
-  value: undefined,
-  isAmbiguous: false,
-  isPresent: false,
-};
-
 /**
- * Returns the value under a name, joined from its chunks.
+ * Returns the value under a name, joined from its chunks, or `undefined` if the
+ * request has neither the cookie nor a chunk.
  *
  * Two values under one name mean that another site has set one, on a parent
  * domain or a deeper path. The header doesn't say which is ours, so neither is
  * trusted.
  */
-export function findCookie(header: string | null, name: string): FoundCookie {
-  if (header === null) return NOTHING;
+export function findCookie(
+  header: string | null,
+  name: string,
+): FoundCookie | undefined {
+  if (header === null) return undefined;
   const at = header.indexOf(name);
-  if (at === -1) return NOTHING;
+  if (at === -1) return undefined;
   // The common case: one cookie, whole, and no other text like its name.
   const begin = at + name.length + 1;
   if (header[begin - 1] === "=" && isStart(header, at)) {
     const end = header.indexOf(";", begin);
     const value = end === -1 ? header.slice(begin) : header.slice(begin, end);
     if (end === -1 || header.indexOf(name, end) === -1) {
-      return { value, isAmbiguous: false, isPresent: true };
+      return { value, isAmbiguous: false };
     }
   }
   const pieces = new Map<string, string>();
@@ -53,16 +49,12 @@ export function findCookie(header: string | null, name: string): FoundCookie {
     isAmbiguous ||= (pieces.get(piece) ?? value) !== value;
     pieces.set(piece, value);
   }
-  if (pieces.size === 0) return NOTHING;
+  if (pieces.size === 0) return undefined;
   const whole = pieces.get(name);
   isAmbiguous ||= whole !== undefined && pieces.size > 1;
   const chunks = Array.from(pieces, (_, i) => pieces.get(`${name}.${i}`));
   const joined = chunks.includes(undefined) ? undefined : chunks.join("");
-  return {
-    value: isAmbiguous ? undefined : whole ?? joined,
-    isAmbiguous,
-    isPresent: true,
-  };
+  return { value: isAmbiguous ? undefined : whole ?? joined, isAmbiguous };
 }
 
 /** Whether a name belongs to a cookie or to one of its chunks. */

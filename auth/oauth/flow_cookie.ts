@@ -95,12 +95,14 @@ export class FlowCookies {
   /** Returns the sign-in of a state, or why there is none. */
   find(state: string | null, header: string | null): PendingSignIn | string {
     if (!isRandomValue(state)) return "the state is not one that we make";
-    const { value, isAmbiguous } = findCookie(header, this.#nameOf(state));
-    if (isAmbiguous) return "the browser has several cookies for the state";
-    if (value === undefined) {
+    const found = findCookie(header, this.#nameOf(state));
+    if (found?.isAmbiguous) {
+      return "the browser has several cookies for the state";
+    }
+    if (found?.value === undefined) {
       return "the browser has no cookie for the state: the sign-in was begun in another browser, under another host name, more than 10 minutes ago, or is finished already";
     }
-    return this.#open(value) ??
+    return this.#open(found.value) ??
       "the cookie for the state was not made with any of our secrets, or was changed";
   }
 
