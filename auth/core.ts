@@ -8,7 +8,7 @@ import { OAuthFlow } from "./oauth/flow.ts";
 import type { AuthConfig } from "./options.ts";
 import { readOptions } from "./read_options.ts";
 import { readProviders } from "./read_providers.ts";
-import { SessionWatcher } from "./sessions/session_watcher.ts";
+import { createSessionWatcher } from "./sessions/session_watcher.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { guardStore } from "./stores/store_guard.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
@@ -46,7 +46,7 @@ export function createCore(config: AuthConfig) {
     settings,
     sessions,
     /** Notices when sessions end. */
-    watcher: new SessionWatcher({ store, sessions, callbacks, now }),
+    watcher: createSessionWatcher({ store, sessions, callbacks, now }),
     providers: readProviders(providers),
     callbacks,
     flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),

@@ -80,20 +80,19 @@ export function sessionKeyOf(
   return credentialSource === "request" ? undefined : payload.sid ?? value;
 }
 
-/** Watches any number of sessions with one look at each. */
-export class SessionWatcher {
-  readonly #options: SessionWatcherOptions;
-  readonly #watched = new Map<string, Watched>();
-  readonly #waiting = new Set<Watched>();
-  #reads = 0;
-  #isClosed = false;
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #stopListening: (() => void) | undefined;
-
-  /** Creates a watcher that does nothing before it has a session to watch. */
-  constructor(options: SessionWatcherOptions) {
-    this.#options = options;
-  }
+/**
+ * Creates a watcher of any number of sessions, with one look at each. It does
+ * nothing before it has a session to watch.
+ */
+export function createSessionWatcher(
+  { store, sessions, callbacks, now }: SessionWatcherOptions,
+) {
+  const all = new Map<string, Watched>();
+  const waiting = new Set<Watched>();
+  let reads = 0;
+  let isClosed = false;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let stopListening: (() => void) | undefined;
 
   /**
    * Watches a session that has just been verified.
@@ -102,16 +101,14 @@ export class SessionWatcher {
    * @param onEnd Called once, when it ends or loses one of the roles. At once, if
    * it is known to have lost one since it was verified.
    */
-  watch(
+  function watch(
     session: VerifiedSession,
     roles: readonly string[],
     onEnd: () => void,
   ): SessionWatch {
-    const { store, sessions } = this.#options;
     const key = sessionKeyOf(session)!;
-    let watched = this.#watched.get(key);
-    const isKnown = watched !== undefined;
-    watched ??= {
+    const known = all.get(key);
+    const watched: Watched = known ?? {
       session,
       roles,
       end: 0,
@@ -127,37 +124,37 @@ export class SessionWatcher {
     const watcher = { roles, onEnd };
     watched.watchers.add(watcher);
     if (isOlder(session.record, watched.session.record)) {
-      this.#endWithout(watched, watched.roles);
+      endLost(watched);
     }
-    if (this.#isClosed) watched.isRead.resolve();
-    else if (!isKnown) {
-      this.#watched.set(key, watched);
-      this.#start();
-      if (store !== undefined) this.#read(watched);
+    if (isClosed) watched.isRead.resolve();
+    else if (known === undefined) {
+      all.set(key, watched);
+      start();
+      if (store !== undefined) read(watched);
     }
     return {
-      look: () => this.#look(watched),
-      stop: () => this.#drop(watched, watcher),
+      look: () => look(watched),
+      stop: () => drop(watched, watcher),
     };
   }
 
   /** Stops watching all sessions. */
-  close(): void {
-    this.#isClosed = true;
-    for (const { isRead } of this.#watched.values()) isRead.resolve();
-    this.#watched.clear();
-    this.#waiting.clear();
-    this.#stop();
+  function close(): void {
+    isClosed = true;
+    for (const { isRead } of all.values()) isRead.resolve();
+    all.clear();
+    waiting.clear();
+    stop();
   }
 
-  #start(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#tick(), INTERVAL);
+  function start(): void {
+    if (timer !== undefined) return;
+    timer = setInterval(tick, INTERVAL);
     try {
-      this.#stopListening = this.#options.store?.onEnded?.((ids) => {
-        for (const id of ids ?? this.#watched.keys()) {
-          const watched = this.#watched.get(id);
-          if (watched !== undefined) this.#read(watched);
+      stopListening = store?.onEnded?.((ids) => {
+        for (const id of ids ?? all.keys()) {
+          const watched = all.get(id);
+          if (watched !== undefined) read(watched);
         }
       });
     } catch {
@@ -165,84 +162,77 @@ export class SessionWatcher {
     }
   }
 
-  #stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+    stopListening?.();
+    stopListening = undefined;
   }
 
-  #tick(): void {
-    const { store, now } = this.#options;
-    const isAsking = this.#stopListening === undefined;
+  function tick(): void {
+    const isAsking = stopListening === undefined;
     const time = now();
-    for (const watched of this.#watched.values()) {
+    for (const watched of all.values()) {
       const isOver = watched.end <= time;
       if (store === undefined) {
-        if (isOver) this.#end(watched);
+        if (isOver) end(watched);
         continue;
       }
       const isOld = time - watched.readAt > LOOK_AGAIN;
-      if (isAsking || isOver || isOld || watched.hasFailed) {
-        this.#read(watched);
-      }
+      if (isAsking || isOver || isOld || watched.hasFailed) read(watched);
     }
   }
 
-  #look(watched: Watched): Promise<void> | undefined {
-    const { store, now } = this.#options;
-    const isWatched = this.#watched.has(sessionKeyOf(watched.session)!);
+  function look(watched: Watched): Promise<void> | undefined {
+    const isWatched = all.has(sessionKeyOf(watched.session)!);
     if (store === undefined || !isWatched) return undefined;
-    if (!this.#isBusy(watched) && now() - watched.readAt > FRESH) {
-      this.#read(watched);
-    }
+    if (!isBusy(watched) && now() - watched.readAt > FRESH) read(watched);
     return watched.isRead.promise;
   }
 
   /** Whether a session is being read, or waits for its turn. */
-  #isBusy(watched: Watched): boolean {
-    return watched.isReading || this.#waiting.has(watched);
+  function isBusy(watched: Watched): boolean {
+    return watched.isReading || waiting.has(watched);
   }
 
   /** Reads a session's record as soon as it is its turn. */
-  #read(watched: Watched): void {
-    if (!this.#isBusy(watched)) watched.isRead = Promise.withResolvers();
-    this.#waiting.add(watched);
-    this.#startReads();
+  function read(watched: Watched): void {
+    if (!isBusy(watched)) watched.isRead = Promise.withResolvers();
+    waiting.add(watched);
+    startReads();
   }
 
-  #startReads(): void {
-    for (const watched of this.#waiting) {
-      if (this.#reads >= MAX_READS) return;
+  function startReads(): void {
+    for (const watched of waiting) {
+      if (reads >= MAX_READS) return;
       if (watched.isReading) continue;
-      this.#waiting.delete(watched);
-      this.#reads++;
+      waiting.delete(watched);
+      reads++;
       watched.isReading = true;
-      this.#check(watched).finally(() => {
-        this.#reads--;
+      check(watched).finally(() => {
+        reads--;
         watched.isReading = false;
         watched.isRead.resolve();
-        this.#startReads();
+        startReads();
       });
     }
   }
 
   /** Ends a session unless its record is still valid. */
-  async #check(watched: Watched): Promise<void> {
-    const { store, sessions, callbacks, now } = this.#options;
+  async function check(watched: Watched): Promise<void> {
     const { session } = watched;
     watched.readAt = now();
     try {
       const found = await inTime(store!.get(session.payload.sid!));
       let verified = sessions.verifyRecord(session, found);
-      if (verified instanceof Rejection) return this.#end(watched);
+      if (verified instanceof Rejection) return end(watched);
       const { record } = verified;
       if (!isSame(record, session.record)) {
         const checked = await inTime(runCallbacks(callbacks, verified));
-        if (!isVerified(checked)) return this.#end(watched);
+        if (!isVerified(checked)) return end(watched);
         verified = checked;
         watched.roles = (verified.custom ?? verified.session).roles ?? [];
-        this.#endWithout(watched, watched.roles);
+        endLost(watched);
       }
       watched.session = verified;
       watched.end = Math.min(
@@ -253,35 +243,40 @@ export class SessionWatcher {
     } catch {
       // The request that the callback or the store failed for has its error.
       watched.hasFailed = true;
-      if (watched.end <= now()) this.#end(watched);
+      if (watched.end <= now()) end(watched);
     }
+  }
+
+  /** Ends a session for all watchers. */
+  function end(watched: Watched): void {
+    for (const watcher of watched.watchers) endFor(watched, watcher);
   }
 
   /** Ends a session for the watchers of a role that it has lost. */
-  #endWithout(watched: Watched, roles: readonly string[]): void {
-    for (const watcher of watched.watchers) {
-      if (watcher.roles.every((role) => roles.includes(role))) continue;
-      this.#drop(watched, watcher);
-      watcher.onEnd();
+  function endLost(watched: Watched): void {
+    const { roles, watchers } = watched;
+    for (const watcher of watchers) {
+      const hasAll = watcher.roles.every((role) => roles.includes(role));
+      if (!hasAll) endFor(watched, watcher);
     }
   }
 
-  #end(watched: Watched): void {
-    for (const watcher of watched.watchers) {
-      this.#drop(watched, watcher);
-      watcher.onEnd();
-    }
+  function endFor(watched: Watched, watcher: Watcher): void {
+    drop(watched, watcher);
+    watcher.onEnd();
   }
 
-  #drop(watched: Watched, watcher: Watcher): void {
+  function drop(watched: Watched, watcher: Watcher): void {
     watched.watchers.delete(watcher);
     const key = sessionKeyOf(watched.session)!;
-    if (watched.watchers.size > 0 || this.#watched.get(key) !== watched) return;
-    this.#watched.delete(key);
-    this.#waiting.delete(watched);
+    if (watched.watchers.size > 0 || all.get(key) !== watched) return;
+    all.delete(key);
+    waiting.delete(watched);
     watched.isRead.resolve();
-    if (this.#watched.size === 0) this.#stop();
+    if (all.size === 0) stop();
   }
+
+  return { watch, close };
 }
 
 /** Whether a session was refreshed between two looks at its record. */
