@@ -6,9 +6,9 @@ import { logMessage } from "../../core/report_error.ts";
 import { StoreLink } from "../../core/store_link.ts";
 
 /** Called with the ids of sessions, or `undefined` if some were missed. */
-export type EndListener = (ids: readonly string[] | undefined) => void;
+type EndListener = (ids: readonly string[] | undefined) => void;
 
-/** Options of {@linkcode SessionNotices}. */
+/** Options of {@linkcode createSessionNotices}. */
 export interface SessionNoticesOptions {
   readonly client: RedisClient;
   readonly channel: string;
@@ -20,57 +20,47 @@ export interface SessionNoticesOptions {
 }
 
 /**
- * Receives the ids of ended sessions over a connection of its own, which is open
- * while there are listeners.
+ * Creates a receiver of the ids of ended sessions. It has a connection of its own,
+ * which is open while there are listeners.
  */
-export class SessionNotices {
-  readonly #options: SessionNoticesOptions;
-  readonly #listeners = new Set<EndListener>();
-  #link: StoreLink<RedisConnection> | undefined;
-  #closing: Promise<void> | undefined;
-  #isClosed = false;
-
-  /** Creates it without a connection. */
-  constructor(options: SessionNoticesOptions) {
-    this.#options = options;
-  }
+export function createSessionNotices(options: SessionNoticesOptions) {
+  const { client, channel, timeout, commands, onError = logMessage } = options;
+  const listeners = new Set<EndListener>();
+  let link: StoreLink<RedisConnection> | undefined;
+  let closing: Promise<void> | undefined;
+  let isClosed = false;
 
   /** Adds a listener, and returns a function that removes it. */
-  add(listener: EndListener): () => void {
-    if (this.#isClosed) return () => {};
+  function add(listener: EndListener): () => void {
+    if (isClosed) return () => {};
     // The same function may be added twice.
     const own: EndListener = (ids) => listener(ids);
-    this.#listeners.add(own);
-    this.#link ??= this.#createLink();
-    this.#link.open();
+    listeners.add(own);
+    link ??= createLink();
+    link.open();
     return () => {
-      if (this.#listeners.delete(own) && this.#listeners.size === 0) {
-        this.#closeLink();
-      }
+      if (listeners.delete(own) && listeners.size === 0) closeLink();
     };
   }
 
   /** Removes all listeners, and closes the connection. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#listeners.clear();
-    this.#closeLink();
-    await this.#closing;
+  async function close(): Promise<void> {
+    isClosed = true;
+    listeners.clear();
+    closeLink();
+    await closing;
   }
 
-  #closeLink(): void {
-    const closing = this.#link?.close();
-    this.#link = undefined;
-    this.#closing = Promise.all([this.#closing, closing]).then(() => {});
+  function closeLink(): void {
+    closing = Promise.all([closing, link?.close()]).then(() => {});
+    link = undefined;
   }
 
-  #tell(ids: readonly string[] | undefined): void {
-    for (const listener of this.#listeners) listener(ids);
+  function tell(ids: readonly string[] | undefined): void {
+    for (const listener of listeners) listener(ids);
   }
 
-  #createLink(): StoreLink<RedisConnection> {
-    const { client, channel, timeout, commands, onError = logMessage } =
-      this.#options;
+  function createLink(): StoreLink<RedisConnection> {
     const pulse = new Pulse(channel);
     return new StoreLink({
       what: "session store, to hear of sessions that end",
@@ -85,21 +75,23 @@ export class SessionNotices {
           await connection.subscribe(pulse.channel, () => pulse.arrive());
           await connection.subscribe(
             channel,
-            (message) => this.#tell(readMessage(message)),
+            (message) => tell(readMessage(message)),
           );
           // Earlier messages were missed.
-          this.#tell(undefined);
+          tell(undefined);
           return connection;
         };
         return { ready: open(), close: () => connection.close() };
       },
       beat: () => pulse.beat(commands),
       // The connection for commands may work. Then listeners can look.
-      onLost: () => this.#tell(undefined),
+      onLost: () => tell(undefined),
       isLost: () => true,
       isPassing: () => false,
     });
   }
+
+  return { add, close };
 }
 
 /** Returns the ids in a message, or `undefined` if one is hashed. */

@@ -37,7 +37,7 @@ import {
   timeLeft,
   writeRecord,
 } from "./record_text.ts";
-import { SessionNotices } from "./redis_session_notices.ts";
+import { createSessionNotices } from "./redis_session_notices.ts";
 import { DROP, DROP_ALL, KEEP, LIST } from "./redis_session_scripts.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -148,7 +148,7 @@ export function createRedisSessionStore(
     key: base,
     onError,
   });
-  const notices = new SessionNotices({
+  const notices = createSessionNotices({
     client,
     channel: `${base}ended`,
     timeout,
@@ -164,12 +164,8 @@ export function createRedisSessionStore(
     const user = toLine(record.userId);
     const text = `${record.expiresAt}\n${user}\n${json}`;
     const left = `${timeLeft(record, now())}`;
-    const keys = [sessionKey(id), listKey(user)] as const;
-    const reply = await link.run(
-      KEEP,
-      [...keys],
-      [base, id, user, text, left, ...only],
-    );
+    const args = [base, id, user, text, left, ...only];
+    const reply = await link.run(KEEP, [sessionKey(id), listKey(user)], args);
     return reply === 1;
   }
 
