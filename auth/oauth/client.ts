@@ -32,7 +32,7 @@ export interface OAuthClient {
   readonly server: ServerSource;
   readonly scope: readonly string[];
   /** Additional parameters of the authorization URL. */
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly transport: Transport;
 }
 

@@ -199,13 +199,11 @@ export function createOAuthProvider<P>(
 }
 
 function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
-  const { operation, id, clientId, clientSecret, scope } = settings;
-  const { issuer, isDiscovered } = settings;
+  const { operation, id, scope, issuer, isDiscovered } = settings;
   const {
     timeout = TIMEOUT,
     // Looked up at each call, because tracing replaces it.
     fetch = (input, init) => globalThis.fetch(input, init),
-    parameters = {},
   } = settings;
   for (const [i, item] of scope.entries()) {
     checkValue(item, `scope[${i}]`, aScope, operation);
@@ -215,7 +213,7 @@ function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
   const server = isDiscovered && issuer !== undefined
     ? createDiscovery({ id, issuer, isOpenID, given: settings, transport })
     : knownServer(settings);
-  return { clientId, clientSecret, server, scope, parameters, transport };
+  return { ...settings, server, transport };
 }
 
 /** Calls `profile()`, whose failures are the application's. */
