@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isThenable } from "../../core/maybe_async.ts";
+import { whenDone } from "../../core/maybe_async.ts";
 import type { UnavailableError } from "../../core/unavailable.ts";
 import type { RejectionReason } from "../events.ts";
 import type { AuthSettings } from "../read_options.ts";
@@ -159,10 +159,7 @@ export function createVerifySession(
         ? { ...fromRecord(record, value, source), oldPayload: payload }
         : { ...token!, record };
     };
-    const found = store.get(id);
-    return isThenable(found)
-      ? Promise.resolve(found).then(checkFound)
-      : checkFound(found);
+    return whenDone(store.get(id), checkFound);
   }
 
   /** Returns the record of a session, or the reason why it can't be used. */
