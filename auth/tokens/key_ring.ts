@@ -21,21 +21,7 @@ const TAG_BYTES = 16;
 const encoder = new TextEncoder();
 
 /** Signs, verifies, encrypts and decrypts. */
-export interface KeyRing {
-  /** Returns the HMAC-SHA-256 of a text by the first secret, in base64url. */
-  sign(text: string): Promise<string>;
-  /** Whether any of the secrets made the signature of a text. */
-  verify(signature: string, text: string): Promise<boolean>;
-  /**
-   * Encrypts text, so that its holder can neither read nor change it.
-   *
-   * @param purpose The purpose. Text that is sealed for one purpose doesn't
-   * open for another, and isn't a signed token.
-   */
-  seal(purpose: string, text: string): string;
-  /** Returns the text that was sealed for this purpose, or `undefined`. */
-  open(purpose: string, sealed: string): string | undefined;
-}
+export type KeyRing = Readonly<ReturnType<typeof createKeyRing>>;
 
 /**
  * Creates the keys.
@@ -43,7 +29,7 @@ export interface KeyRing {
  * @throws {TypeError} If a secret is missing, or is short in
  * production.
  */
-export function createKeyRing(secret: string | readonly string[]): KeyRing {
+export function createKeyRing(secret: string | readonly string[]) {
   const secrets = readSecrets(secret);
   // Imported when first used.
   let keys: readonly CryptoKey[] | undefined;
@@ -69,13 +55,16 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
   }
 
   return {
-    async sign(text) {
+    /** Returns the HMAC-SHA-256 of a text by the first secret, in base64url. */
+    async sign(text: string): Promise<string> {
       const [key] = keys ?? await importKeys();
       const data = encoder.encode(text);
       const signature = await crypto.subtle.sign("HMAC", key!, data);
       return encodeBase64url(new Uint8Array(signature));
     },
-    async verify(signature, text) {
+
+    /** Whether any of the secrets made the signature of a text. */
+    async verify(signature: string, text: string): Promise<boolean> {
       const bytes = decodeBase64url(signature);
       if (bytes === undefined) return false;
       const data = encoder.encode(text);
@@ -84,14 +73,23 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
       }
       return false;
     },
-    seal(purpose, text) {
+
+    /**
+     * Encrypts text, so that its holder can neither read nor change it.
+     *
+     * @param purpose The purpose. Text that is sealed for one purpose doesn't
+     * open for another, and isn't a signed token.
+     */
+    seal(purpose: string, text: string): string {
       const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const key = sealingKey(0, purpose);
       const cipher = nodeCrypto().createCipheriv(CIPHER, key, nonce);
       const parts = [nonce, cipher.update(text, "utf8"), cipher.final()];
       return encodeBase64url(concatBytes([...parts, cipher.getAuthTag()]));
     },
-    open(purpose, sealed) {
+
+    /** Returns the text that was sealed for this purpose, or `undefined`. */
+    open(purpose: string, sealed: string): string | undefined {
       const bytes = decodeBase64url(sealed);
       if (bytes === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) {
         return undefined;
