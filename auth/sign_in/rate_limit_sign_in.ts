@@ -23,13 +23,12 @@ import {
   LimitCounter,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
-  type Taken,
 } from "../../core/limits/limit_counter.ts";
 import type {
   RateLimitKey,
   RateLimitRule,
 } from "../../core/limits/rate_limit_store.ts";
-import { whenDone } from "../../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { accountName, accountsOf } from "./accounts_of.ts";
 import { networkOfAddress } from "./client_network.ts";
@@ -91,16 +90,6 @@ const OPTIONS: OptionRules<RateLimitSignInOptions> = {
 const MINUTE = 60_000;
 /** How long an address stays familiar to an account after a sign-in. */
 const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
-
-/** An attempt that was counted. */
-interface Counted {
-  readonly keys: readonly RateLimitKey[];
-  readonly taken: Taken;
-  /** Its account and address, if it names exactly one account. */
-  readonly pair: RateLimitKey | undefined;
-  /** The mark that its address is familiar to the account in this spelling. */
-  readonly mark: string | undefined;
-}
 
 /**
  * Creates a limiter for the setting `signInLimiter`. After too many failures,
@@ -177,7 +166,8 @@ export function rateLimitSignIn(
     // Hashing another text takes a tenth of the time of an attempt.
     ? (pair: string) => pair
     : (pair: string) => `sign-in:${counter.name}\n${pair}`;
-  const counted = new WeakMap<SignInAttempt, Counted>();
+  /** Functions that take back attempts that were counted. */
+  const takeBack = new WeakMap<SignInAttempt, () => MaybePromise<void>>();
 
   const namesOf = account === undefined
     ? accountsOf
@@ -218,27 +208,27 @@ export function rateLimitSignIn(
       if (keys.length === 0) return undefined;
       // With several names, an attacker could clear the count of one of them.
       const pair = pairs.length === 1 ? pairs[0] : undefined;
+      const name = pair === undefined || network === undefined
+        ? undefined
+        : mark;
       return whenDone(counter.take(keys), (taken) => {
-        if (taken.wait > 0) return secondsOf(taken.wait);
-        counted.set(attempt, { keys, taken, pair, mark });
+        const { wait, windows } = taken;
+        if (wait > 0) return secondsOf(wait);
+        const settlement = {
+          keys,
+          windows,
+          ...(pair !== undefined && { clear: pair }),
+          ...(name !== undefined && { mark: { name, ms: FAMILIAR_MS } }),
+        };
+        takeBack.set(attempt, () => counter.settle(taken, settlement));
         return undefined;
       });
     },
 
     succeeded(attempt) {
-      const found = counted.get(attempt);
-      if (found === undefined) return;
-      counted.delete(attempt);
-      const { keys, taken, pair, mark } = found;
-      const { windows } = taken;
-      return counter.settle(taken, {
-        keys,
-        windows,
-        ...(pair === undefined ? {} : { clear: pair }),
-        ...(pair === undefined || mark === undefined || !attempt.address
-          ? {}
-          : { mark: { name: mark, ms: FAMILIAR_MS } }),
-      });
+      const settle = takeBack.get(attempt);
+      takeBack.delete(attempt);
+      return settle?.();
     },
   };
 }
