@@ -6,6 +6,7 @@
  */
 
 import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
+import { isObject } from "../../core/check/show.ts";
 import type { KeyRing } from "./key_ring.ts";
 
 /** The claims of a session token. */
@@ -130,9 +131,7 @@ function parseObject(
 ): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(decoder.decode(bytes));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? value as Record<string, unknown>
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
