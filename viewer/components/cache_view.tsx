@@ -1,21 +1,37 @@
-import type { ComponentChildren } from "preact";
 import type { ListedKey, ListedTag } from "../../trace/export/cache_listing.ts";
 import { formatPlural, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
 import { cacheListing, readCache } from "../state/dev_command.ts";
 import { hashOfSpan } from "../state/url_keys.ts";
 import { Chip } from "./controls.tsx";
+import { Table, type TableColumn } from "./table.tsx";
 
-const KEY_HEAD = [
-  "Key",
-  "State",
-  "Hits",
-  "KiB",
-  "Used by",
-  "Tags",
-  "Last call",
+const KEY_COLUMNS: readonly TableColumn<ListedKey>[] = [
+  ["Key", ({ key }) => cutText(key, 120)],
+  ["State", ({ state }) => state],
+  ["Hits", hitsText],
+  ["KiB", ({ bytes }) => bytes !== undefined && (bytes / 1024).toFixed(1)],
+  ["Used by", ({ dependants }) => cutText(dependants.join(", "), 80)],
+  ["Tags", ({ tags }) => cutText(tags.join(", "), 80)],
+  ["Last call", ({ reason }) => cutText(reason, 200)],
 ];
-const TAG_HEAD = ["Tag", "Keys", "Invalidated"];
+
+function hitsText({ hits, stale, misses }: ListedKey) {
+  const calls = hits + stale + misses;
+  return calls > 0 && `${formatShare((hits + stale) / calls)} of ${calls}`;
+}
+
+const TAG_COLUMNS: readonly TableColumn<ListedTag>[] = [
+  ["Tag", ({ tag }) => cutText(tag, 120)],
+  ["Keys", ({ keys }) => keys],
+  [
+    "Invalidated",
+    ({ invalidated, cause }) =>
+      cause
+        ? <a class="link" href={hashOfSpan(cause)}>{invalidated}</a>
+        : invalidated,
+  ],
+];
 
 /** The keys and tags of the server's caches. */
 export function CacheView() {
@@ -29,63 +45,13 @@ export function CacheView() {
       data-own-keys
       tabIndex={0}
     >
-      <Table head={KEY_HEAD} rows={keys.map(keyCells)}>
+      <Table columns={KEY_COLUMNS} items={keys}>
         {formatPlural(keys.length + more, "key")} of traced requests{" "}
         <Chip class="link" onClick={readCache}>Refresh</Chip>
       </Table>
-      <Table head={TAG_HEAD} rows={tags.map(tagCells)}>
+      <Table columns={TAG_COLUMNS} items={tags}>
         {formatPlural(tags.length, "tag")}
       </Table>
     </div>
   );
-}
-
-interface TableProps {
-  readonly head: readonly string[];
-  readonly rows: readonly ComponentChildren[][];
-  readonly children: ComponentChildren;
-}
-
-function Table({ head, rows, children }: TableProps) {
-  return (
-    <table class="compare-layers">
-      <caption>{children}</caption>
-      <thead>
-        <tr>{head.map((name) => <th scope="col" key={name}>{name}</th>)}</tr>
-      </thead>
-      <tbody>
-        {rows.map(([first, ...cells], i) => (
-          <tr key={i}>
-            <th scope="row">{first}</th>
-            {cells.map((cell, i) => <td key={i}>{cell}</td>)}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function keyCells(
-  { key, state, hits, stale, misses, bytes, dependants, tags, reason }:
-    ListedKey,
-): ComponentChildren[] {
-  const calls = hits + stale + misses;
-  return [
-    cutText(key, 120),
-    state,
-    calls > 0 && `${formatShare((hits + stale) / calls)} of ${calls}`,
-    bytes !== undefined && (bytes / 1024).toFixed(1),
-    cutText(dependants.join(", "), 80),
-    cutText(tags.join(", "), 80),
-    cutText(reason, 200),
-  ];
-}
-
-function tagCells(
-  { tag, keys, invalidated, cause }: ListedTag,
-): ComponentChildren[] {
-  const link = cause && (
-    <a class="link" href={hashOfSpan(cause)}>{invalidated}</a>
-  );
-  return [cutText(tag, 120), keys, link ?? invalidated];
 }

@@ -32,6 +32,7 @@ import {
 } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 import { UnitBar } from "./bars.tsx";
+import { Table, type TableColumn } from "./table.tsx";
 
 /** The two compared traces, and the difference of their layers. */
 export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
@@ -90,44 +91,37 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
 function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
   const layers = compareLayers(a.layers, b.layers);
   const longest = mostOf(layers, ({ a, b }) => Math.max(a, b)) || 1;
-  return (
-    <table class="compare-layers">
-      <caption>Self time per layer</caption>
-      <thead>
-        <tr>
-          {["Layer", "A", "B", "B − A"].map((name) => (
-            <th scope="col" key={name}>{name}</th>
-          ))}
-          <td />
-        </tr>
-      </thead>
-      <tbody>
-        {layers.map(({ layer, a, b }) => (
-          <tr key={layer}>
-            <th scope="row">
-              <Swatch layer={layer} />
-              {layer}
-            </th>
-            <td>{formatDuration(a)}</td>
-            <td>{formatDuration(b)}</td>
-            <td class={deltaClass(b - a, a)}>{formatDelta(b - a)}</td>
-            <td class="pair">
-              {Object.entries({ a, b }).map(([side, time]) => (
-                <span
-                  key={side}
-                  class={`pair-${side}`}
-                  style={{
-                    width: `${(time / longest) * 100}%`,
-                    background: `var(--layer-${layer})`,
-                  }}
-                />
-              ))}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const columns: TableColumn<typeof layers[number]>[] = [
+    ["Layer", ({ layer }) => (
+      <>
+        <Swatch layer={layer} />
+        {layer}
+      </>
+    )],
+    ["A", ({ a }) => formatDuration(a)],
+    ["B", ({ b }) => formatDuration(b)],
+    [
+      "B − A",
+      ({ a, b }) => formatDelta(b - a),
+      ({ a, b }) => deltaClass(b - a, a),
+    ],
+    [
+      "",
+      ({ layer, a, b }) =>
+        Object.entries({ a, b }).map(([side, time]) => (
+          <span
+            key={side}
+            class={`pair-${side}`}
+            style={{
+              width: `${(time / longest) * 100}%`,
+              background: `var(--layer-${layer})`,
+            }}
+          />
+        )),
+      () => "pair",
+    ],
+  ];
+  return <Table columns={columns} items={layers}>Self time per layer</Table>;
 }
 
 /**

@@ -18,9 +18,44 @@ import {
   spanRows,
 } from "../state/route_spans.ts";
 import { Chip, Swatch, Tool } from "./controls.tsx";
+import { Table, type TableColumn } from "./table.tsx";
 
 /** Maximum rows, the ones with the most self time. */
 const MAX_ROWS = 200;
+
+const FIGURES = [
+  ["per run", ({ perRun }: SpanStats) => String(Number(perRun.toFixed(1)))],
+  ["p50", ({ p50 }: SpanStats) => formatDuration(p50)],
+  ["p95", ({ p95 }: SpanStats) => formatDuration(p95)],
+  ["self", ({ self }: SpanStats) => formatDuration(self)],
+] as const;
+
+/** Returns the columns of a side. */
+function figuresOf(side: "a" | "b", prefix = ""): TableColumn<SpanRow>[] {
+  return FIGURES.map(([name, textOf]) => [
+    `${prefix}${name}`,
+    ({ [side]: stats }) => stats ? textOf(stats) : "–",
+  ]);
+}
+
+const SPAN_COLUMN: TableColumn<SpanRow> = [
+  "Span",
+  ({ layer, name }) => (
+    <>
+      <Swatch layer={layer} />
+      {cutText(name, 120)}
+    </>
+  ),
+];
+
+const COLUMNS = [SPAN_COLUMN, ...figuresOf("a")];
+
+const PAIR_COLUMNS: readonly TableColumn<SpanRow>[] = [
+  SPAN_COLUMN,
+  ...figuresOf("a", "A "),
+  ...figuresOf("b", "B "),
+  ["B − A p50", ({ a, b }) => a && b ? formatDelta(b.p50 - a.p50) : "–"],
+];
 
 /** The spans of the open route. */
 export function RoutePane() {
@@ -64,65 +99,15 @@ export function RoutePane() {
         data-own-keys
         tabIndex={0}
       >
-        <table class="compare-layers">
-          <caption>
-            A: {formatPlural(a?.runs.length ?? 0, "run")}
-            {b && `, B: ${formatPlural(b.runs.length, "run")}`}
-            . The newest are counted. Self: the median self time
-          </caption>
-          <Head isPair={b !== undefined} />
-          <tbody>
-            {spanRows.value.slice(0, MAX_ROWS).map((row) => (
-              <SpanLine
-                key={`${row.layer} ${row.name}`}
-                row={row}
-                isPair={b !== undefined}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          columns={b === undefined ? COLUMNS : PAIR_COLUMNS}
+          items={spanRows.value.slice(0, MAX_ROWS)}
+        >
+          A: {formatPlural(a?.runs.length ?? 0, "run")}
+          {b && `, B: ${formatPlural(b.runs.length, "run")}`}
+          . The newest are counted. Self: the median self time
+        </Table>
       </div>
     </section>
   );
-}
-
-const FIGURES = ["per run", "p50", "p95", "self"];
-
-function Head({ isPair }: { isPair: boolean }) {
-  const sides = isPair ? ["A ", "B "] : [""];
-  const names = sides.flatMap((side) => FIGURES.map((name) => side + name));
-  return (
-    <thead>
-      <tr>
-        {["Span", ...names, ...(isPair ? ["B − A p50"] : [])].map((name) => (
-          <th scope="col" key={name}>{name}</th>
-        ))}
-      </tr>
-    </thead>
-  );
-}
-
-function SpanLine({ row, isPair }: { row: SpanRow; isPair: boolean }) {
-  const { layer, name, a, b } = row;
-  return (
-    <tr>
-      <th scope="row">
-        <Swatch layer={layer} />
-        {cutText(name, 120)}
-      </th>
-      <Figures of={a} />
-      {isPair && <Figures of={b} />}
-      {isPair && <td>{a && b ? formatDelta(b.p50 - a.p50) : "–"}</td>}
-    </tr>
-  );
-}
-
-function Figures({ of }: { of: SpanStats | undefined }) {
-  const texts = of === undefined ? FIGURES.map(() => "–") : [
-    String(Number(of.perRun.toFixed(1))),
-    formatDuration(of.p50),
-    formatDuration(of.p95),
-    formatDuration(of.self),
-  ];
-  return <>{texts.map((text, i) => <td key={i}>{text}</td>)}</>;
 }
