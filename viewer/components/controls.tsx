@@ -163,23 +163,21 @@ export function timeText({ pending, duration }: TraceEntry): string {
   return pending ? "running" : formatDuration(duration);
 }
 
-/** The method and path of a request, or the name of another operation. */
-function Request(
-  { method, path }: { method: string; path: string },
-) {
+/**
+ * The method and path of a request, the name of another operation, or the user's
+ * action and its page.
+ */
+export function Title({ entry }: { entry: TraceEntry }) {
+  const { method, name, path } = entry;
+  if (method === "" && isAction(entry)) {
+    const place = name.endsWith(path) ? "" : path;
+    return <>{cutText(name, 100)} {cutText(place, 100)}</>;
+  }
   return (
     <>
       <span class="method">{cutText(method, 20)}</span> {cutText(path, 300)}
     </>
   );
-}
-
-/** The request of a trace, or the user's action and its page. */
-export function Title({ entry }: { entry: TraceEntry }) {
-  const { method, name, path } = entry;
-  if (method !== "" || !isAction(entry)) return <Request {...entry} />;
-  const place = name.endsWith(path) ? "" : path;
-  return <>{cutText(name, 100)} {cutText(place, 100)}</>;
 }
 
 /** Indents a name, with a guide for each level above. */
