@@ -59,6 +59,16 @@ export function useLater<Result>(
   return latest.value;
 }
 
+/** Returns the time in epoch milliseconds, and draws again at each interval. */
+export function useNow(intervalMs: number): number {
+  const now = useSignal(Date.now());
+  useLayoutEffect(() => {
+    const timer = setInterval(() => now.value = Date.now(), intervalMs);
+    return () => clearInterval(timer);
+  }, []);
+  return now.value;
+}
+
 /** A canvas with the size of its box, in CSS pixels. */
 export interface Surface {
   /** Its context. A unit is a CSS pixel. */

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { totalLength } from "../../trace/export/self_time.ts";
 import {
   CLOCK_ERROR,
@@ -13,6 +12,7 @@ import {
   isOpenSpan,
 } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
+import { useNow } from "../dom.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import {
   formatCount,
@@ -80,16 +80,12 @@ function RunningTime({ since, what = "for" }: {
   readonly since: number;
   readonly what?: "for" | "ago";
 }) {
-  const now = useSignal(Date.now());
-  useLayoutEffect(() => {
-    const timer = setInterval(() => now.value = Date.now(), 1000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(1000);
   if (connection.value.kind !== "live") {
     return <>{what === "for" ? "when it was saved" : momentText(since)}</>;
   }
   const time = formatDuration(
-    Math.max(Math.round((now.value - since) / 1000) * 1000, 0),
+    Math.max(Math.round((now - since) / 1000) * 1000, 0),
   );
   return <>{what === "for" ? `for ${time}` : `${time} ago`}</>;
 }

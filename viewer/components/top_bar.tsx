@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useNow } from "../dom.ts";
 import { formatCount, formatPlural, formatShare } from "../model/format.ts";
 import { EXPORT_FORMATS, exportTraces } from "../state/files.ts";
 import * as listing from "../state/listing.ts";
@@ -84,12 +84,7 @@ function LiveState() {
 }
 
 function LostState({ retryAt }: { retryAt: number }) {
-  const now = useSignal(Date.now());
-  useLayoutEffect(() => {
-    const timer = setInterval(() => now.value = Date.now(), 500);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(Math.ceil((retryAt - now.value) / 1000), 1);
+  const seconds = Math.max(Math.ceil((retryAt - useNow(500)) / 1000), 1);
   return (
     <>
       <span class="live-dot lost" />
