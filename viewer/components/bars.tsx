@@ -1,18 +1,48 @@
 /**
- * The bars of spans, for the waterfall and for the comparison.
+ * The names and bars of spans, for the waterfall and for the comparison.
  *
  * @module
  */
 
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
+import type { SpanData } from "../../trace/types.ts";
+import type { ComparedRow } from "../model/compare.ts";
 import { formatDuration } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
-import { isGroup, type Unit } from "../model/rows.ts";
+import { isGroup, type Row, type Unit } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import { barBox, stripes, type TimeRange } from "../model/time_range.ts";
 import { selfOf } from "../model/tree.ts";
-import { classes } from "./controls.tsx";
+import { classes, Icon, Swatch } from "./controls.tsx";
+
+interface SpanLabelProps {
+  readonly row: Row | ComparedRow;
+  readonly span: SpanData;
+}
+
+/**
+ * The name of a span: a guide for each level above, the arrow that opens and
+ * closes its row, the colour of its layer, and the name itself.
+ */
+export function SpanLabel({ row, span }: SpanLabelProps) {
+  const { depth, expandable, expanded } = row;
+  // Deeper levels aren't indented more, because the name must fit.
+  const width = `calc(${Math.min(depth, 24)} * var(--indent))`;
+  return (
+    <>
+      <span class="indent" style={{ width }} />
+      <span
+        class={expanded ? "twist open" : "twist"}
+        data-twist={expandable || undefined}
+      >
+        {expandable && <Icon name="right" />}
+      </span>
+      <Swatch layer={span.layer} />
+      <span class="label">{cutText(span.name, 200)}</span>
+    </>
+  );
+}
 
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;

@@ -12,7 +12,6 @@ import { formatCount, formatDelta, formatDuration } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
-import { cutText } from "../model/text.ts";
 import { wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
@@ -23,15 +22,13 @@ import {
   Chip,
   classes,
   Flag,
-  Indent,
   Outcome,
   Swatch,
   Title,
   Tool,
-  Twist,
 } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
-import { UnitBar } from "./bars.tsx";
+import { SpanLabel, UnitBar } from "./bars.tsx";
 import { Table, type TableColumn } from "./table.tsx";
 
 /** The two compared traces, and the difference of their layers. */
@@ -199,10 +196,7 @@ function nameOf(row: ComparedRow) {
   const only = onlyIn(row);
   return (
     <>
-      <Indent depth={row.depth} />
-      <Twist {...row} />
-      <Swatch layer={span.layer} />
-      <span class="label">{cutText(span.name, 200)}</span>
+      <SpanLabel row={row} span={span} />
       {row.expandable && (
         <span class="times">
           {[...counts].map((count) => `× ${formatCount(count)}`).join(" → ")}

@@ -63,20 +63,6 @@ export function Chip({ hotkey, title, ...props }: ChipProps) {
   );
 }
 
-/** The arrow that opens and closes a row, if anything is below it. */
-export function Twist(
-  { expandable, expanded }: { expandable: boolean; expanded: boolean },
-) {
-  return (
-    <span
-      class={expanded ? "twist open" : "twist"}
-      data-twist={expandable ? true : undefined}
-    >
-      {expandable && <Icon name="right" />}
-    </span>
-  );
-}
-
 /** Marks a failed span, or a span with failures below it. */
 export function Flag({ label, below }: { label: string; below?: boolean }) {
   return (
@@ -177,15 +163,6 @@ export function Title({ entry }: { entry: TraceEntry }) {
     <>
       <span class="method">{cutText(method, 20)}</span> {cutText(path, 300)}
     </>
-  );
-}
-
-/** Indents a name, with a guide for each level above. */
-export function Indent({ depth }: { depth: number }) {
-  // Deeper levels aren't indented more, because the name must fit.
-  const levels = Math.min(depth, 24);
-  return (
-    <span class="indent" style={{ width: `calc(${levels} * var(--indent))` }} />
   );
 }
 

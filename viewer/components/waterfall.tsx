@@ -20,8 +20,8 @@ import { critical, showCritical } from "../state/opened.ts";
 import { highlighted, matches, rows, vitals } from "../state/rows.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
 import { bounds, origin, panBy, range, zoomBy } from "../state/zoom.ts";
-import { Beyond, EventMarks, isRunning, UnitBar } from "./bars.tsx";
-import { classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
+import { Beyond, EventMarks, isRunning, SpanLabel, UnitBar } from "./bars.tsx";
+import { classes, Flag } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 import { Splitter } from "./splitter.tsx";
 import { momentAt, useZoomDrag } from "./minimap.tsx";
@@ -203,10 +203,7 @@ function UnitName({ row }: { row: Row }) {
   const below = sumOf(row.members, ({ errorsBelow }) => errorsBelow);
   return (
     <>
-      <Indent depth={row.depth} />
-      <Twist {...row} />
-      <Swatch layer={span.layer} />
-      <span class="label">{cutText(span.name, 200)}</span>
+      <SpanLabel row={row} span={span} />
       {isGroup(row) && (
         <span class="times">× {formatCount(row.members.length)}</span>
       )}
