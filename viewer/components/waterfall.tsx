@@ -198,7 +198,9 @@ function zoomWithWheel(event: WheelEvent): void {
 
 /** The name of a span or group, with its badges. */
 function UnitName({ row }: { row: Row }) {
-  const { span } = row.node;
+  const { span, parent } = row.node;
+  const process = processOf(span);
+  const above = parent === null ? HOME : processOf(parent.span);
   const detail = detailOf(span);
   const below = sumOf(row.members, ({ errorsBelow }) => errorsBelow);
   return (
@@ -207,7 +209,7 @@ function UnitName({ row }: { row: Row }) {
       {isGroup(row) && (
         <span class="times">× {formatCount(row.members.length)}</span>
       )}
-      <ProcessTag row={row} />
+      {process !== above && <span class="tag">{cutText(process, 40)}</span>}
       {isFailedUnit(row)
         ? <Flag label={span.status === "ok" ? "failed" : span.status} />
         : below > 0 && <Flag label={`${below} failed below`} below />}
@@ -216,11 +218,4 @@ function UnitName({ row }: { row: Row }) {
       )}
     </>
   );
-}
-
-/** The process of a span, where it isn't the same as above. */
-function ProcessTag({ row: { node } }: { row: Row }) {
-  const process = processOf(node.span);
-  const above = node.parent === null ? HOME : processOf(node.parent.span);
-  return process !== above && <span class="tag">{cutText(process, 40)}</span>;
 }
