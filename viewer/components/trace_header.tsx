@@ -12,7 +12,6 @@ import { HOME, processOf } from "../model/process.ts";
 import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
-import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
 import { foundInTrace, openFound } from "../state/dev_command.ts";
 import * as listing from "../state/listing.ts";
@@ -68,6 +67,13 @@ export function TraceHeader(
   );
 }
 
+/** The views of a trace, their names and keys. */
+const VIEWS = [
+  ["waterfall", "Waterfall", "w"],
+  ["flame", "Flame graph", "f"],
+  ["table", "Table", "s"],
+] as const;
+
 function TraceActions({ entry }: { entry: TraceEntry }) {
   const marked = selection.markedKey.value;
   const label = marked === entry.key
@@ -78,9 +84,18 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
   return (
     <div class="trace-actions">
       <div class="tabs" role="group" aria-label="View">
-        <ViewButton id="waterfall" label="Waterfall" hotkey="w" />
-        <ViewButton id="flame" label="Flame graph" hotkey="f" />
-        <ViewButton id="table" label="Table" hotkey="s" />
+        {VIEWS.map(([view, label, hotkey]) => (
+          <Chip
+            class="tab"
+            key={view}
+            aria-pressed={selection.view.value === view}
+            title={label}
+            hotkey={hotkey}
+            onClick={() => selection.view.value = view}
+          >
+            {label}
+          </Chip>
+        ))}
       </div>
       <Chip
         aria-pressed={opened.showCritical.value}
@@ -105,24 +120,6 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         {label}
       </Chip>
     </div>
-  );
-}
-
-function ViewButton({ id, label, hotkey }: {
-  readonly id: TraceView;
-  readonly label: string;
-  readonly hotkey: string;
-}) {
-  return (
-    <Chip
-      class="tab"
-      aria-pressed={selection.view.value === id}
-      title={label}
-      hotkey={hotkey}
-      onClick={() => selection.view.value = id}
-    >
-      {label}
-    </Chip>
   );
 }
 
