@@ -12,6 +12,7 @@ import {
   queryText,
   setFilters,
 } from "../state/listing.ts";
+import { toggled } from "../state/opened.ts";
 import { methods } from "../state/traces.ts";
 import { Chip, Icon } from "./controls.tsx";
 
@@ -71,6 +72,7 @@ function Tab({ id, label }: { id: ListTab; label: string }) {
 
 function FilterFields() {
   const { method, path, layer, minDuration, errorsOnly, route } = filters.value;
+  const statusClasses = new Set(filters.value.statusClasses);
   return (
     <div class="filters" id="filters" role="group" aria-label="Filters">
       <Select
@@ -80,7 +82,17 @@ function FilterFields() {
         onPick={(method) => setFilters({ method })}
       />
       <div class="chips" role="group" aria-label="Status">
-        {[2, 3, 4, 5].map((digit) => <StatusChip key={digit} digit={digit} />)}
+        {[2, 3, 4, 5].map((digit) => (
+          <Chip
+            key={digit}
+            aria-pressed={statusClasses.has(digit)}
+            aria-label={`Status ${digit}xx`}
+            onClick={() =>
+              setFilters({ statusClasses: [...toggled(statusClasses, digit)] })}
+          >
+            {digit}xx
+          </Chip>
+        ))}
       </div>
       <input
         type="text"
@@ -146,24 +158,5 @@ function Select({ label, value, options, onPick }: SelectProps) {
       <option value="">Any {label.toLowerCase()}</option>
       {options.map((name) => <option key={name}>{name}</option>)}
     </select>
-  );
-}
-
-function StatusChip({ digit }: { digit: number }) {
-  const { statusClasses } = filters.value;
-  const on = statusClasses.includes(digit);
-  return (
-    <Chip
-      aria-pressed={on}
-      aria-label={`Status ${digit}xx`}
-      onClick={() =>
-        setFilters({
-          statusClasses: on
-            ? statusClasses.filter((other) => other !== digit)
-            : [...statusClasses, digit],
-        })}
-    >
-      {digit}xx
-    </Chip>
   );
 }
