@@ -1,20 +1,12 @@
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
-import type { Work, WorkKind } from "../model/work.ts";
+import type { Work } from "../model/work.ts";
 import { bounds } from "../state/zoom.ts";
 import { highlighted, sortedWork, workOrder } from "../state/rows.ts";
 import { showWork, workCursor } from "../state/selection.ts";
 import { classes, Swatch } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
-
-const KINDS: Readonly<Record<WorkKind, string>> = {
-  statement: "Statement",
-  cache: "Cache",
-  procedure: "Procedure",
-  fetch: "Fetch",
-};
 
 /** The work of the open trace, added up by statement, key, procedure and path. */
 export function WorkTable() {
@@ -55,21 +47,21 @@ export function WorkTable() {
 }
 
 function columnsOf(total: number): Column<Work>[] {
-  const time = (value: number): ComponentChildren => formatDuration(value);
   return [
     column("kind", "Kind", ({ kind, nodes }) => (
       <>
-        <Swatch layer={nodes[0]!.span.layer} /> {KINDS[kind]}
+        <Swatch layer={nodes[0]!.span.layer} />{" "}
+        {kind.charAt(0).toUpperCase() + kind.slice(1)}
       </>
     )),
     column("name", "Work", ({ name }) => cutText(name, 300), {
       title: ({ name }) => cutText(name, 1000),
     }),
     column("count", "Count", ({ count }) => formatCount(count)),
-    column("total", "Total", (work) => time(work.total), {
+    column("total", "Total", (work) => formatDuration(work.total), {
       title: (work) => `${formatShare(work.total, total)} of the trace's total`,
     }),
-    column("median", "Median", ({ median }) => time(median)),
-    column("longest", "Longest", ({ longest }) => time(longest)),
+    column("median", "Median", ({ median }) => formatDuration(median)),
+    column("longest", "Longest", ({ longest }) => formatDuration(longest)),
   ];
 }
