@@ -11,9 +11,8 @@ import { type ComparedRow, compareLayers } from "../model/compare.ts";
 import { formatCount, formatDelta, formatDuration } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
-import { summarize, type TraceEntry } from "../model/summary.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import { wholeRange } from "../model/time_range.ts";
-import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
 import { placeText } from "../state/evidence.ts";
 import * as selection from "../state/selection.ts";
@@ -31,19 +30,17 @@ import { type Column, column, Grid } from "./grid.tsx";
 import { SpanLabel, UnitBar } from "./bars.tsx";
 import { Table, type TableColumn } from "./table.tsx";
 
+type Sides = Readonly<Record<"a" | "b", TraceEntry>>;
+
 /** The two compared traces, and the difference of their layers. */
-export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
-  const [left, right] = useMemo(
-    () => [summarize(a.trace), summarize(b.trace)] as const,
-    [a, b],
-  );
+export function CompareHeader({ a, b }: Sides) {
   return (
     <>
       <header class="compare-header">
-        <Side mark="A" entry={left} />
-        <Side mark="B" entry={right} />
+        <Side mark="A" entry={a} />
+        <Side mark="B" entry={b} />
         <div class="compare-actions">
-          <strong>{formatDelta(right.duration - left.duration)}</strong>
+          <strong>{formatDelta(b.duration - a.duration)}</strong>
           <Chip onClick={swap}>Swap</Chip>
           <Tool
             icon="close"
@@ -52,7 +49,7 @@ export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
           />
         </div>
       </header>
-      <LayerComparison a={left} b={right} />
+      <LayerComparison a={a} b={b} />
     </>
   );
 }
@@ -85,7 +82,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
   );
 }
 
-function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
+function LayerComparison({ a, b }: Sides) {
   const layers = compareLayers(a.layers, b.layers);
   const longest = mostOf(layers, ({ a, b }) => Math.max(a, b)) || 1;
   const columns: TableColumn<typeof layers[number]>[] = [

@@ -1,6 +1,6 @@
 import type { TraceEntry } from "../model/summary.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { openedTrace, showCritical } from "../state/opened.ts";
+import { comparedTrace, openedTrace, showCritical } from "../state/opened.ts";
 import { comparison } from "../state/rows.ts";
 import { closeTrace, selected, view } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
@@ -43,12 +43,13 @@ export function TracePane() {
 
 function OpenTrace({ entry, tree }: { entry: TraceEntry; tree: TraceTree }) {
   const both = comparison.value;
+  const other = comparedTrace.value?.entry;
   return (
     <section
       class={selected.value ? "trace-pane with-details" : "trace-pane"}
       aria-label={both ? "Comparison" : "Trace"}
     >
-      {both ? <CompareHeader a={both.a} b={both.b} /> : (
+      {both && other ? <CompareHeader a={entry} b={other} /> : (
         <>
           <TraceHeader entry={entry} tree={tree} />
           <LayerLegend entry={entry} />
