@@ -5,7 +5,7 @@ import { isFailed, type SpanNode } from "../model/tree.ts";
 import { canOpen, openPlace } from "../state/editor.ts";
 import { copyText } from "../state/files.ts";
 import { Chip, Section } from "./controls.tsx";
-import { ValueText } from "./value_text.tsx";
+import { ValueText } from "./values.tsx";
 
 /** The error of a span, with its stack. */
 export function Failure({ node }: { node: SpanNode }) {

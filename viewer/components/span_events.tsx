@@ -6,9 +6,8 @@
 
 import type { SpanData, SpanEvent } from "../../trace/types.ts";
 import { formatDuration } from "../model/format.ts";
-import { AttributeList, Dropped } from "./attributes.tsx";
 import { Section } from "./controls.tsx";
-import { ValueText } from "./value_text.tsx";
+import { AttributeList, Dropped, ValueText } from "./values.tsx";
 
 /** Maximum events of a list. */
 const SHOWN_EVENTS = 100;

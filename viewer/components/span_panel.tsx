@@ -14,14 +14,13 @@ import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
 import { selectedPlace } from "../state/editor.ts";
 import { selectedRow } from "../state/selection.ts";
-import { AttributeList, CopyButton, Dropped } from "./attributes.tsx";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { Failure } from "./failure.tsx";
 import { Events, Logs } from "./span_events.tsx";
 import { SpanPast } from "./span_past.tsx";
 import { Reason, REASON_ATTRIBUTES } from "./span_reason.tsx";
 import { TimeFacts } from "./span_times.tsx";
-import { ValueText } from "./value_text.tsx";
+import { AttributeList, CopyButton, Dropped, ValueText } from "./values.tsx";
 
 /** Longer statements are shown without highlighting. */
 const MAX_TOKENS = 400;

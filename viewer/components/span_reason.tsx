@@ -2,7 +2,7 @@ import { parseLink } from "../../trace/export/links.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { hashOfSpan } from "../state/url_keys.ts";
 import { Section } from "./controls.tsx";
-import { ValueText } from "./value_text.tsx";
+import { ValueText } from "./values.tsx";
 
 /** The attributes that have a place of their own. */
 export const REASON_ATTRIBUTES: readonly string[] = ["app.reason", "app.cause"];

@@ -1,9 +1,49 @@
+/**
+ * Recorded values of any length, alone and as a list.
+ *
+ * @module
+ */
+
 import { useSignal } from "@preact/signals";
 import type { SpanData } from "../../trace/types.ts";
-import { cutText } from "../model/text.ts";
+import { formatCount } from "../model/format.ts";
+import {
+  cutText,
+  SHOWN_LENGTH,
+  splitAtMatches,
+  splitIntoChunks,
+} from "../model/text.ts";
 import { copyText } from "../state/files.ts";
+import { query } from "../state/listing.ts";
 import { Chip, Tool } from "./controls.tsx";
-import { ValueText } from "./value_text.tsx";
+
+/** A recorded text. Long ones are cut, with a button for the rest. */
+export function ValueText({ text }: { text: string }) {
+  const full = useSignal(false);
+  if (full.value) {
+    return splitIntoChunks(text)
+      .map((chunk, i) => <span class="chunk" key={i}>{chunk}</span>);
+  }
+  const cut = cutText(text, SHOWN_LENGTH);
+  const wanted = query.value;
+  return (
+    <>
+      {wanted === ""
+        ? cut
+        : splitAtMatches(cut, wanted).map((part, i) =>
+          part.match ? <mark key={i}>{part.text}</mark> : part.text
+        )}
+      {cut.length < text.length && (
+        <Chip
+          class="link show-all"
+          onClick={() => full.value = true}
+        >
+          … show all {formatCount(text.length)} characters
+        </Chip>
+      )}
+    </>
+  );
+}
 
 /** Maximum attributes before "Show all". */
 const SHOWN_ATTRIBUTES = 50;
@@ -48,13 +88,12 @@ export function Dropped({ count }: { count: number }) {
 
 /** A button that copies a text. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
-  const copy = () => copyText(text, what);
   return (
     <Tool
       class="copy"
       icon="copy"
       label={`Copy ${what}`}
-      onClick={copy}
+      onClick={() => copyText(text, what)}
     />
   );
 }
