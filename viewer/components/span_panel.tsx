@@ -15,10 +15,9 @@ import { currentRequest } from "../state/copying.ts";
 import { selectedPlace } from "../state/editor.ts";
 import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
-import { Failure } from "./failure.tsx";
 import { Events, Logs } from "./span_events.tsx";
 import { SpanPast } from "./span_past.tsx";
-import { Reason, REASON_ATTRIBUTES } from "./span_reason.tsx";
+import { Failure, Reason, REASON_ATTRIBUTES } from "./span_outcome.tsx";
 import { TimeFacts } from "./span_times.tsx";
 import { AttributeList, CopyButton, Dropped, ValueText } from "./values.tsx";
 
