@@ -16,9 +16,8 @@ import { selectedPlace } from "../state/editor.ts";
 import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { Events, Logs } from "./span_events.tsx";
-import { SpanPast } from "./span_past.tsx";
 import { Failure, Reason, REASON_ATTRIBUTES } from "./span_outcome.tsx";
-import { TimeFacts } from "./span_times.tsx";
+import { SpanPast, TimeFacts } from "./span_times.tsx";
 import { AttributeList, CopyButton, Dropped, ValueText } from "./values.tsx";
 
 /** Longer statements are shown without highlighting. */
