@@ -9,13 +9,12 @@ import { Chip } from "./controls.tsx";
 import { CriticalSummary } from "./critical_summary.tsx";
 import { Message } from "./empty_state.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
-import { Minimap } from "./minimap.tsx";
 import { SpanPanel } from "./span_panel.tsx";
 import { Splitter } from "./splitter.tsx";
 import { LayerLegend, TraceHeader } from "./trace_header.tsx";
 import { Waterfall } from "./waterfall.tsx";
 import { WorkTable } from "./work_table.tsx";
-import { ZoomFoot } from "./zoom_foot.tsx";
+import { Minimap, ZoomFoot } from "./zoom_controls.tsx";
 
 /** The open trace, a comparison, or the reason why neither is shown. */
 export function TracePane() {

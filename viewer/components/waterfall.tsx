@@ -24,7 +24,7 @@ import { Beyond, EventMarks, isRunning, SpanLabel, UnitBar } from "./bars.tsx";
 import { classes, Flag } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 import { Splitter } from "./splitter.tsx";
-import { momentAt, useZoomDrag } from "./minimap.tsx";
+import { momentAt, useZoomDrag } from "./zoom_controls.tsx";
 
 /** The waterfall of the open trace. */
 export function Waterfall() {

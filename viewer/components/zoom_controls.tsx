@@ -1,13 +1,23 @@
-import { isOpenSpan } from "../../trace/export/semantics.ts";
+/**
+ * The controls of the zoom: the overview above the waterfall, drags, and the
+ * buttons below it.
+ *
+ * @module
+ */
+
 import type { TargetedPointerEvent } from "preact";
 import { useRef } from "preact/hooks";
+import { isOpenSpan } from "../../trace/export/semantics.ts";
 import { type Surface, useCanvas } from "../dom.ts";
-import { formatDuration } from "../model/format.ts";
+import { formatCount, formatDuration, formatPlural } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
-import type { TimeRange } from "../model/time_range.ts";
+import { isWithin, type TimeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
+import { spansInRange } from "../state/rows.ts";
 import { type Colors, colors } from "../state/theme.ts";
 import {
+  bounds,
+  extent,
   origin,
   overview,
   range,
@@ -15,6 +25,7 @@ import {
   zoom,
   zoomTo,
 } from "../state/zoom.ts";
+import { Chip, Icon } from "./controls.tsx";
 
 /** An overview of the whole trace. Dragging zooms to a part. */
 export function Minimap({ tree }: { tree: TraceTree }) {
@@ -138,4 +149,40 @@ export function momentAt(
 ): number {
   const { left, width } = element.getBoundingClientRect();
   return start + clamp((clientX - left) / width, 0, 1) * (end - start);
+}
+
+/** The number of spans in the zoomed range, and buttons to zoom out. */
+export function ZoomFoot({ tree }: { tree: TraceTree }) {
+  const inRange = spansInRange.value;
+  const isMore = !isWithin(extent.value, bounds.value);
+  const isOut = !isWithin(range.value, bounds.value);
+  if (zoom.value === undefined && !isMore) return null;
+  const { start, end } = range.value;
+  return (
+    <footer class="zoom-foot">
+      {inRange !== undefined && (
+        <>
+          <p role="status">
+            {formatCount(inRange)} of {formatPlural(tree.nodes.length, "span")}
+            <span class="muted">
+              {formatDuration(start - origin.value)} to{" "}
+              {formatDuration(end - origin.value)}
+            </span>
+          </p>
+          <Chip title="Show the whole trace" hotkey="0">
+            <Icon name="back" /> Whole trace
+          </Chip>
+        </>
+      )}
+      {isMore && !isOut && (
+        <Chip
+          title="Zoom out to work outside of the trace's total"
+          onClick={() => zoomTo(extent.value.start, extent.value.end)}
+        >
+          Show {formatDuration(extent.value.end - extent.value.start)}{" "}
+          with later work
+        </Chip>
+      )}
+    </footer>
+  );
 }
