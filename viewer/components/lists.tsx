@@ -21,10 +21,8 @@ import * as selection from "../state/selection.ts";
 import { clockText, momentText, zoneText } from "../state/settings.ts";
 import * as traces from "../state/traces.ts";
 import { Chip, classes, Status, timeText } from "./controls.tsx";
-import { barColumn, scale } from "./duration_bar.tsx";
 import { type Column, column, type Divider, Grid } from "./grid.tsx";
-import { PathCell } from "./path_cell.tsx";
-import { RowButton } from "./row_button.tsx";
+import { barColumn, PathCell, RowButton } from "./list_cells.tsx";
 
 const ROW_HEIGHT = 28;
 
@@ -55,7 +53,7 @@ const traceColumns = computed((): Column<TraceEntry>[] => [
   column("statusCode", "Status", (entry) => <Status entry={entry} />),
   column("duration", "Duration", timeText),
   column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
-  barColumn(scale.value),
+  barColumn(),
 ]);
 
 /** The rows of the list: traces, and in order of time the starts of runs. */
@@ -129,7 +127,14 @@ export function TraceList() {
       onScroll={(top) => traces.listAtTop.value = top < ROW_HEIGHT / 2}
       onPick={({ key }) => selection.openTrace(key)}
     >
-      {list.length === 0 && <NoMatches />}
+      {list.length === 0 && (
+        <div class="no-rows" role="row">
+          <span role="gridcell">
+            No trace matches.{" "}
+            <Chip class="link" onClick={listing.clearFilters}>Show all</Chip>
+          </span>
+        </div>
+      )}
       {listing.newText.value !== "" && !traces.paused.value && (
         <Chip class="new-pill" onClick={showNew}>{listing.newText.value}</Chip>
       )}
@@ -140,17 +145,6 @@ export function TraceList() {
 function showNew(): void {
   traces.showHeld();
   document.querySelector("#trace-list")!.scrollTop = 0;
-}
-
-function NoMatches() {
-  return (
-    <div class="no-rows" role="row">
-      <span role="gridcell">
-        No trace matches.{" "}
-        <Chip class="link" onClick={listing.clearFilters}>Show all</Chip>
-      </span>
-    </div>
-  );
 }
 
 const ROUTE_COLUMNS: readonly Column<RouteStats>[] = [
