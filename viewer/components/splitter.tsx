@@ -11,13 +11,6 @@ const PANES = {
   name: ["#waterfall .grid-head .name", "the span names", 80, 0.7],
 } as const;
 
-/** The size of a pane and its maximum, in pixels, and its line's direction. */
-interface Measured {
-  readonly size: number;
-  readonly most: number;
-  readonly isFlat: boolean;
-}
-
 /** A step of an arrow key, in pixels. */
 const STEP = 16;
 
@@ -25,7 +18,8 @@ const STEP = 16;
 export function Splitter({ pane }: { pane: Pane }) {
   const [selector, name, least, share] = PANES[pane];
   const ref = useRef<HTMLDivElement>(null);
-  const measured = useSignal<Measured>({ size: 0, most: 0, isFlat: false });
+  /** The pane's size and maximum, in pixels, and its line's direction. */
+  const measured = useSignal({ size: 0, most: 0, isFlat: false });
   /** The pointer and the size at the start of a drag. */
   const from = useRef<{ at: number; size: number }>(undefined);
   const measure = () => {
