@@ -7,7 +7,7 @@
  */
 
 import { computed, effect, signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentProps } from "preact";
 import { afterPaint } from "../dom.ts";
 import { barLength, scaleEnd } from "../model/duration_scale.ts";
 import { matchedRequest } from "../model/filters.ts";
@@ -36,22 +36,18 @@ effect(() => {
   afterPaint(() => tabbable.value = key);
 });
 
-interface RowButtonProps {
+interface RowButtonProps extends ComponentProps<"button"> {
   /** The key of its row. Tab reaches the buttons of the current row. */
   readonly row: string;
-  readonly class?: string;
-  readonly hint: string;
   readonly onClick: () => void;
-  readonly children: ComponentChildren;
 }
 
 /** A button in a row of a list. The row doesn't see the click. */
-export function RowButton({ row, hint, onClick, ...props }: RowButtonProps) {
+export function RowButton({ row, onClick, ...props }: RowButtonProps) {
   return (
     <Chip
       class="badge"
       {...props}
-      title={hint}
       tabIndex={tabbable.value === row ? 0 : -1}
       onClick={(event) => {
         event.stopPropagation();
@@ -114,7 +110,7 @@ function Badges({ entry }: EntryProps) {
         <RowButton
           row={key}
           class="badge bad"
-          hint="Go to the span that threw"
+          title="Go to the span that threw"
           onClick={() => evidence.openError(entry)}
         >
           {formatPlural(errorCount, "error")}
@@ -123,7 +119,7 @@ function Badges({ entry }: EntryProps) {
       {repeats > 0 && (
         <RowButton
           row={key}
-          hint="A query that repeats. Go to the sums of repeated work"
+          title="A query that repeats. Go to the sums of repeated work"
           onClick={() => evidence.openRepeats(entry)}
         >
           {formatCount(repeats)}× query
@@ -132,7 +128,7 @@ function Badges({ entry }: EntryProps) {
       {slow !== undefined && (
         <RowButton
           row={key}
-          hint={slow}
+          title={slow}
           onClick={() => evidence.openSlow(entry)}
         >
           slow

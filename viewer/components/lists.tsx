@@ -178,14 +178,14 @@ function RouteActions({ key: route }: RouteStats) {
     <>
       <RowButton
         row={route}
-        hint="The spans of this route, alone or beside another route"
+        title="The spans of this route, alone or beside another route"
         onClick={() => openRouteSpans(route)}
       >
         Spans
       </RowButton>
       <RowButton
         row={route}
-        hint="Compare the slowest trace with the one of median duration"
+        title="Compare the slowest trace with the one of median duration"
         onClick={() => openSlowest(route)}
       >
         Slowest
