@@ -63,18 +63,15 @@ interface EntryProps {
 
 /** The path of a trace, or what the user acted on, with notes and badges. */
 export function PathCell({ entry }: EntryProps) {
+  const { kind, name, path } = entry;
+  const label = isInteraction(kind) ? name.replace(`${kind} `, "") : path;
   return (
     <>
-      <span class="label">{cutText(labelOf(entry), 300)}</span>
+      <span class="label">{cutText(label, 300)}</span>
       <Note entry={entry} />
       <Badges entry={entry} />
     </>
   );
-}
-
-/** Returns what the user acted on, or else the path. */
-function labelOf({ kind, name, path }: TraceEntry): string {
-  return isInteraction(kind) ? name.replace(`${kind} `, "") : path;
 }
 
 function isInteraction(kind: string): boolean {
