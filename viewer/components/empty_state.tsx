@@ -1,29 +1,7 @@
-import type { ComponentChildren } from "preact";
 import { chooseFiles } from "../state/files.ts";
 import { connection, reconnect } from "../state/live.ts";
 import { dataState } from "../state/traces.ts";
 import { Chip } from "./controls.tsx";
-
-interface MessageProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-  /** The message of the error. */
-  readonly detail?: string | undefined;
-  /** A label and an action for the user. */
-  readonly action?: readonly [label: string, run: () => void];
-}
-
-/** A text instead of something that can't be shown. */
-export function Message({ title, children, detail, action }: MessageProps) {
-  return (
-    <>
-      <h2>{title}</h2>
-      <p>{children}</p>
-      {detail !== undefined && <pre>{detail.slice(0, 1000)}</pre>}
-      {action && <Chip onClick={action[1]}>{action[0]}</Chip>}
-    </>
-  );
-}
 
 /** A text instead of an empty list. */
 export function EmptyState() {
@@ -35,38 +13,43 @@ function content() {
   const { kind } = connection.value;
   if (data.kind === "broken") {
     return (
-      <Message
-        title="The traces of this page can't be read"
-        detail={data.message}
-        action={["Open files", chooseFiles]}
-      >
-        The file is incomplete or was changed. Export it again, or open another
-        one.
-      </Message>
+      <>
+        <h2>The traces of this page can't be read</h2>
+        <p>
+          The file is incomplete or was changed. Export it again, or open
+          another one.
+        </p>
+        <pre>{data.message.slice(0, 1000)}</pre>
+        <Chip onClick={chooseFiles}>Open files</Chip>
+      </>
     );
   }
   if (kind === "lost") {
     return (
-      <Message
-        title="The server doesn't answer"
-        action={["Retry now", reconnect]}
-      >
-        Check that it is running, and was started with{" "}
-        <code>--trace</code>. The page tries again automatically.
-      </Message>
+      <>
+        <h2>The server doesn't answer</h2>
+        <p>
+          Check that it is running, and was started with{" "}
+          <code>--trace</code>. The page tries again automatically.
+        </p>
+        <Chip onClick={reconnect}>Retry now</Chip>
+      </>
     );
   }
   if (data.kind === "loading") return <p role="status">Reading traces…</p>;
   if (kind === "file") {
     return (
-      <Message title="No traces here yet" action={["Open files", chooseFiles]}>
-        Drop files here: exported pages, traces as JSON, or OTLP/JSON.
-      </Message>
+      <>
+        <h2>No traces here yet</h2>
+        <p>Drop files here: exported pages, traces as JSON, or OTLP/JSON.</p>
+        <Chip onClick={chooseFiles}>Open files</Chip>
+      </>
     );
   }
   return (
-    <Message title="Waiting for the first request">
-      Make a request to your app in another tab. It appears here.
-    </Message>
+    <>
+      <h2>Waiting for the first request</h2>
+      <p>Make a request to your app in another tab. It appears here.</p>
+    </>
   );
 }

@@ -7,7 +7,6 @@ import { missing } from "../state/url_sync.ts";
 import { CompareGrid, CompareHeader } from "./compare.tsx";
 import { Chip } from "./controls.tsx";
 import { CriticalSummary } from "./critical_summary.tsx";
-import { Message } from "./empty_state.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
 import { SpanPanel } from "./span_panel.tsx";
 import { Splitter } from "./splitter.tsx";
@@ -24,15 +23,20 @@ export function TracePane() {
     <section class="trace-pane empty" aria-label="Trace">
       {open !== undefined
         ? (
-          <Message title="This trace can't be read" detail={open.failure}>
-            Its record is damaged. You can still open other traces.
-          </Message>
+          <>
+            <h2>This trace can't be read</h2>
+            <p>Its record is damaged. You can still open other traces.</p>
+            <pre>{open.failure?.slice(0, 1000)}</pre>
+          </>
         )
         : missing.value
         ? (
-          <Message title="This trace isn't here">
-            The server may have restarted, or dropped it for newer traces.
-          </Message>
+          <>
+            <h2>This trace isn't here</h2>
+            <p>
+              The server may have restarted, or dropped it for newer traces.
+            </p>
+          </>
         )
         : <p role="status">Looking for the trace…</p>}
       <Chip onClick={closeTrace}>Show the list</Chip>
