@@ -77,24 +77,6 @@ export function Flag({ label, below }: { label: string; below?: boolean }) {
   );
 }
 
-interface SectionProps {
-  /** Its name for assistive technology. */
-  readonly label: string;
-  readonly class?: string;
-  readonly title?: ComponentChildren;
-  readonly children?: ComponentChildren;
-}
-
-/** A part of a panel. */
-export function Section({ label, title, ...props }: SectionProps) {
-  return (
-    <section aria-label={label} class={props.class}>
-      {title !== undefined && <h4>{title}</h4>}
-      {props.children}
-    </section>
-  );
-}
-
 /** A name, its value, and a note on the value. */
 export type Fact = readonly [
   name: string,

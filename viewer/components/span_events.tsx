@@ -6,7 +6,6 @@
 
 import type { SpanData, SpanEvent } from "../../trace/types.ts";
 import { formatDuration } from "../model/format.ts";
-import { Section } from "./controls.tsx";
 import { AttributeList, Dropped, ValueText } from "./values.tsx";
 
 /** Maximum events of a list. */
@@ -28,14 +27,15 @@ export function Logs({ span, origin }: EventsProps) {
   const logs = span.events.filter(isLog);
   if (logs.length === 0) return null;
   return (
-    <Section label="Logs" title="Logs">
+    <section aria-label="Logs">
+      <h4>Logs</h4>
       <ol class="events logs">
         {logs.slice(0, SHOWN_EVENTS).map((event, i) => (
           <Log key={i} event={event} origin={origin} />
         ))}
       </ol>
       <Dropped count={logs.length - SHOWN_EVENTS} />
-    </Section>
+    </section>
   );
 }
 
@@ -74,7 +74,8 @@ export function Events({ span, origin }: EventsProps) {
   const { droppedEvents = 0 } = span;
   if (events.length + droppedEvents === 0) return null;
   return (
-    <Section label="Events" title="Events">
+    <section aria-label="Events">
+      <h4>Events</h4>
       <ol class="events">
         {events.slice(0, SHOWN_EVENTS).map((event, i) => (
           <li key={i}>
@@ -93,6 +94,6 @@ export function Events({ span, origin }: EventsProps) {
       <Dropped
         count={Math.max(events.length - SHOWN_EVENTS, 0) + droppedEvents}
       />
-    </Section>
+    </section>
   );
 }

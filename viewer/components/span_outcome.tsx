@@ -13,7 +13,7 @@ import { isFailed, type SpanNode } from "../model/tree.ts";
 import { canOpen, openPlace } from "../state/editor.ts";
 import { copyText } from "../state/files.ts";
 import { hashOfSpan } from "../state/url_keys.ts";
-import { Chip, Section } from "./controls.tsx";
+import { Chip } from "./controls.tsx";
 import { ValueText } from "./values.tsx";
 
 /** The attributes that have a place of their own. */
@@ -24,13 +24,12 @@ export function Reason({ span: { attributes } }: { span: SpanData }) {
   const [reason, cause] = REASON_ATTRIBUTES.map((name) => attributes[name]);
   const link = parseLink(cause);
   return reason !== undefined && (
-    <Section
-      label="Reason"
-      class="reason"
-      title={<ValueText text={String(reason)} />}
-    >
+    <section aria-label="Reason" class="reason">
+      <h4>
+        <ValueText text={String(reason)} />
+      </h4>
       {link && <a class="link" href={hashOfSpan(link)}>Show the cause</a>}
-    </Section>
+    </section>
   );
 }
 
@@ -54,13 +53,12 @@ export function Failure({ node }: { node: SpanNode }) {
     ? stack.slice(head.length + 1)
     : stack;
   return (
-    <Section
-      label="Error"
-      class="failure"
-      title={<ValueText text={head || plain} />}
-    >
+    <section aria-label="Error" class="failure">
+      <h4>
+        <ValueText text={head || plain} />
+      </h4>
       {frames && <Stack text={frames} />}
-    </Section>
+    </section>
   );
 }
 

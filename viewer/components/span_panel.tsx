@@ -14,7 +14,7 @@ import type { TraceTree } from "../model/tree.ts";
 import { currentRequest } from "../state/copying.ts";
 import { selectedPlace } from "../state/editor.ts";
 import { selectedRow } from "../state/selection.ts";
-import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
+import { Chip, Facts, Icon, Swatch, Tool } from "./controls.tsx";
 import { Events, Logs } from "./span_events.tsx";
 import { Failure, Reason, REASON_ATTRIBUTES } from "./span_outcome.tsx";
 import { SpanPast, TimeFacts } from "./span_times.tsx";
@@ -96,7 +96,7 @@ function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
   const total = unitTime(unit);
   const share = `${formatShare(total, whole)} of the trace`;
   return (
-    <Section label="Repeated spans">
+    <section aria-label="Repeated spans">
       <p class="hint">
         The same span {members.length}{" "}
         times below one parent: one call may do for all.
@@ -109,7 +109,7 @@ function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
           ["Longest", formatDuration(durations.at(-1) ?? 0)],
         ]}
       />
-    </Section>
+    </section>
   );
 }
 
@@ -118,15 +118,11 @@ function Statement({ span }: { span: SpanData }) {
   if (statement === undefined) return null;
   const tokens = formatSql(statement);
   return (
-    <Section
-      label="Statement"
-      title={
-        <>
-          Statement
-          <CopyButton text={statement} what="the statement" />
-        </>
-      }
-    >
+    <section aria-label="Statement">
+      <h4>
+        Statement
+        <CopyButton text={statement} what="the statement" />
+      </h4>
       <pre class="sql" tabIndex={0}>
         {tokens.length > MAX_TOKENS
           ? <ValueText text={statement} />
@@ -134,7 +130,7 @@ function Statement({ span }: { span: SpanData }) {
             <span key={i} class={`sql-${kind}`}><ValueText text={text} /></span>
           ))}
       </pre>
-    </Section>
+    </section>
   );
 }
 
@@ -147,9 +143,10 @@ function Attributes({ span }: { span: SpanData }) {
   }
   if (Object.keys(attributes).length + droppedAttributes === 0) return null;
   return (
-    <Section label="Attributes" title="Attributes">
+    <section aria-label="Attributes">
+      <h4>Attributes</h4>
       <AttributeList of={attributes} />
       <Dropped count={droppedAttributes} />
-    </Section>
+    </section>
   );
 }

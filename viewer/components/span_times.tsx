@@ -31,7 +31,7 @@ import { connection } from "../state/live.ts";
 import * as opened from "../state/opened.ts";
 import { momentText } from "../state/settings.ts";
 import { historyOf } from "../state/span_history.ts";
-import { type Fact, Facts, Section } from "./controls.tsx";
+import { type Fact, Facts } from "./controls.tsx";
 
 /** When a span ran, and for how long. */
 export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
@@ -61,7 +61,7 @@ export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const runningTime = <RunningTime since={startTime} />;
   const running: Fact[] = [["Running", runningTime]];
   return (
-    <Section label="Times">
+    <section aria-label="Times">
       <Facts
         of={[
           ["Starts", starts, momentText(startTime)],
@@ -76,7 +76,7 @@ export function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
           Long-lived work. It doesn't count in the trace's total.
         </p>
       )}
-    </Section>
+    </section>
   );
 }
 
@@ -139,7 +139,8 @@ export function SpanPast({ span, tree }: { span: SpanData; tree: TraceTree }) {
   const highest = mostOf(bars, (bar) => bar, 1);
   const runs = `${formatPlural(count, "run")} on this route`;
   return (
-    <Section label="History" title="History">
+    <section aria-label="History">
+      <h4>History</h4>
       <p>
         {faster > 0
           ? `Slower than ${formatShare(faster)} of ${runs}`
@@ -170,6 +171,6 @@ export function SpanPast({ span, tree }: { span: SpanData; tree: TraceTree }) {
         <span>{formatDuration(least)}</span>
         <span>{formatDuration(most)}</span>
       </p>
-    </Section>
+    </section>
   );
 }
