@@ -101,7 +101,9 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
       </div>
       <footer class="flame-foot">
         <p id="flame-told" role="status">
-          {describeFrame(told, frames[0]!.time)}
+          {title(told)}: {timeOf(told, frames[0]!.time)}; itself{" "}
+          {formatDuration(told.selfTime)}
+          {told.failures > 0 && `; ${formatCount(told.failures)} failed`}
         </p>
         {zoomed.value > 0 && (
           <Chip
@@ -188,12 +190,6 @@ function title({ name, nodes }: Frame): string {
 /** Returns the time of a frame, and its share of the whole. */
 function timeOf({ time }: Frame, whole: number): string {
   return `${formatDuration(time)}, ${formatShare(time, whole)}`;
-}
-
-function describeFrame(frame: Frame, whole: number): string {
-  return `${title(frame)}: ${timeOf(frame, whole)}; itself ${
-    formatDuration(frame.selfTime)
-  }${frame.failures > 0 ? `; ${formatCount(frame.failures)} failed` : ""}`;
 }
 
 function longest(frame: Frame): SpanNode {
