@@ -81,6 +81,8 @@ testViewer(browser, "sorts by any column", async (view, atlas) => {
   const { page } = view;
   await ask(atlas, "/countries/fra", "/countries/deu", "/?q=z");
   await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+  const kind = page.getByRole("columnheader", { name: "Kind" });
+  assertMatch((await kind.getAttribute("title"))!, /^Page load, /);
   const head = page.getByRole("columnheader", { name: "Path" });
   const isSorted = (how: string) =>
     head.and(page.locator(`[aria-sort=${how}]`)).waitFor();

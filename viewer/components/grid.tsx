@@ -210,6 +210,7 @@ function Head<Item>({ column, order }: HeadProps<Item>) {
     <span
       role="columnheader"
       class={name}
+      title={hint}
       aria-sort={name === sorted ? direction : undefined}
     >
       <Chip class="" tabIndex={-1} onClick={sort}>{label}</Chip>
