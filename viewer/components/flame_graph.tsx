@@ -27,7 +27,6 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   const zoomed = useSignal(0);
   const hovered = useSignal<Frame | undefined>(undefined);
   const scrollTop = useSignal(0);
-  const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     zoomed.value = 0;
     hovered.value = undefined;
@@ -70,7 +69,6 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
     <div class="flame">
       <div
         class="flame-box"
-        ref={box}
         id="flame"
         role="application"
         aria-label="Flame graph"
@@ -78,7 +76,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
         tabIndex={0}
         data-place="trace"
         data-own-keys
-        onScroll={() => scrollTop.value = box.current!.scrollTop}
+        onScroll={(event) => scrollTop.value = event.currentTarget.scrollTop}
         onPointerMove={(event) => hovered.value = frameAt(event)}
         onPointerLeave={() => hovered.value = undefined}
         onClick={(event) => go(frameAt(event))}
