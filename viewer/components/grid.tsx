@@ -93,7 +93,9 @@ export function Grid<Item extends object>(props: GridProps<Item>) {
   const { ref, first, end, onScroll } = useWindow(props);
   const idOf = (item: Item | Divider, index: number) =>
     isDivider(item) ? item.key : props.idOf(item, index);
-  const elementId = (index: number) => `${id}-${idOf(items[index]!, index)}`;
+  // Ids of elements have no blanks, and names of routes do.
+  const elementId = (index: number) =>
+    `${id}-${idOf(items[index]!, index)}`.replace(/\s/g, "_");
   const pick = (event: MouseEvent, act: GridProps<Item>["onPick"]) => {
     const row = clicked(event, "row");
     const item = items.find((item, i) => idOf(item, i) === row);

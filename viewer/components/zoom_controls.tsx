@@ -138,6 +138,7 @@ export function useZoomDrag(whole: TimeRange, when: "moving" | "released") {
       if (when === "released") zoom(event);
       from.current = undefined;
     },
+    onPointerCancel: () => from.current = undefined,
   };
 }
 
