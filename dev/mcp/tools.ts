@@ -8,13 +8,7 @@ import { closest } from "../../core/check/options.ts";
 import { isObject, show } from "../../core/check/show.ts";
 import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
-import {
-  type Arguments,
-  type Parameter,
-  type Sources,
-  type Tool,
-  ToolError,
-} from "./tool.ts";
+import { type Parameter, type Sources, type Tool, ToolError } from "./tool.ts";
 import { getLogs, getTrace, SEVERITIES } from "./trace_tools.ts";
 
 function text(description: string): Parameter {
