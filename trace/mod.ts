@@ -97,6 +97,7 @@ export type { OTLPExporterTimers } from "./export/otlp_sender.ts";
 // Instrumentors, a layer each
 export * from "./instrument/spans.ts";
 export * from "./instrument/notes.ts";
-export { type QueryOptions, traceQuery } from "./instrument/database.ts";
+export { traceQuery } from "./instrument/database.ts";
+export type { QueryOptions } from "./instrument/query_text.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
 export * from "./instrument/traced_fetch.ts";

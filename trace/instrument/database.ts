@@ -1,17 +1,14 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
-import { isThenable } from "../../core/maybe_async.ts";
-import { getActiveSpan, inSpan } from "../record/context.ts";
+import { whenDone } from "../../core/maybe_async.ts";
+import { runSpan } from "../../core/observe.ts";
+import { getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
-import type { Attributes, Span } from "../types.ts";
-import { describeQuery } from "./query_text.ts";
-
-/** Attributes of the database. */
-export interface QueryOptions {
-  /** The product, such as `sqlite` or `postgresql` (`db.system.name`). */
-  readonly system?: string;
-  /** The database's name (`db.namespace`). */
-  readonly namespace?: string;
-}
+import type { Span } from "../types.ts";
+import {
+  type DescribedQuery,
+  describeQuery,
+  type QueryOptions,
+} from "./query_text.ts";
 
 /** The keys of {@linkcode QueryOptions}. */
 export const QUERY: OptionRules<QueryOptions> = {
@@ -48,47 +45,33 @@ export function traceQuery<T>(
   options: QueryOptions = {},
 ): T {
   checkOptions(options, QUERY, "trace a query");
-  return runQuery(() => queryOf(text, options), run);
+  return runQuery(queryOpener(text, options), run);
 }
 
-/** The description of a query, for any number of runs. */
-export interface DescribedQuery {
-  /** The name of its spans. */
-  readonly name: "db.query" | "db.execute";
-  /** Their attributes. */
-  readonly attributes: Attributes;
-}
+/** Opens a span of a query below another span. */
+export type QueryOpener = (parent: Span) => Span;
 
-/** Describes a query by its text. */
-export function queryOf(text: string, options: QueryOptions): DescribedQuery {
-  const { operation, collection, summary, reads } = describeQuery(text);
-  return {
-    name: reads ? "db.query" : "db.execute",
-    attributes: {
-      "db.query.text": text,
-      "db.query.summary": summary,
-      "db.operation.name": operation,
-      "db.collection.name": collection,
-      "db.system.name": options.system,
-      "db.namespace": options.namespace,
-    },
+/**
+ * Returns a function that opens spans of a query. The first one describes the
+ * query by its text.
+ */
+export function queryOpener(text: string, options: QueryOptions): QueryOpener {
+  let query: DescribedQuery | undefined;
+  return (parent) => {
+    query ??= describeQuery(text, options);
+    return parent.child(query.name, "database", query.attributes);
   };
 }
 
 /** Runs a query in a span. If nothing is traced, the query isn't described. */
-export function runQuery<T>(
-  describe: () => DescribedQuery,
-  run: (span: Span) => T,
-): T {
-  if (getActiveSpan() === undefined) return run(noopSpan);
-  const { name, attributes } = describe();
-  return inSpan(name, "database", (span) => {
-    const result: unknown = run(span);
-    // A lazy query starts again with each call of its `then`.
-    return isThenable(result)
-      ? Promise.resolve(result).then((rows) => countRows(span, rows))
-      : countRows(span, result);
-  }, attributes) as T;
+export function runQuery<T>(open: QueryOpener, run: (span: Span) => T): T {
+  const parent = getActiveSpan();
+  if (parent === undefined) return run(noopSpan);
+  // A lazy query starts again with each call of its `then`.
+  return runSpan(
+    open(parent),
+    (span) => whenDone(run(span), (rows) => countRows(span, rows)),
+  ) as T;
 }
 
 /** Records the number of rows, if the result is an array. */

@@ -1,16 +1,21 @@
 import { clip } from "../../core/redact/clip.ts";
 import { MAX_VALUE_LENGTH } from "../record/limits.ts";
+import type { Attributes } from "../types.ts";
 
-/** A description of a query, taken from its text. */
-export interface QueryDescription {
-  /** Its first word in capitals, such as `SELECT` (`db.operation.name`). */
-  readonly operation: string;
-  /** The first table it names (`db.collection.name`). */
-  readonly collection: string | undefined;
-  /** Both, as a short name for the query (`db.query.summary`). */
-  readonly summary: string;
-  /** Whether it only reads. */
-  readonly reads: boolean;
+/** Attributes of the database. */
+export interface QueryOptions {
+  /** The product, such as `sqlite` or `postgresql` (`db.system.name`). */
+  readonly system?: string;
+  /** The database's name (`db.namespace`). */
+  readonly namespace?: string;
+}
+
+/** The description of a query, for any number of runs. */
+export interface DescribedQuery {
+  /** The name of its spans. */
+  readonly name: "db.query" | "db.execute";
+  /** Their attributes. */
+  readonly attributes: Attributes;
 }
 
 const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
@@ -38,18 +43,27 @@ const WRITING_INSIDE =
   /\binsert\s+into\b|\bupdate\s+\S+\s+set\b|\bdelete\s+from\b/i;
 
 /** Describes a query by its text. This isn't an SQL parser. */
-export function describeQuery(text: string): QueryDescription {
+export function describeQuery(
+  text: string,
+  options: QueryOptions,
+): DescribedQuery {
   const query = clip(text, MAX_VALUE_LENGTH).replace(LEADING_COMMENTS, "");
   const operation = (/^\w+/.exec(query)?.[0] ?? "").toUpperCase();
-  const collection = tableOf(query)?.replace(QUOTES, "");
+  const table = tableOf(query)?.replace(QUOTES, "");
+  const reads = READING.has(operation) &&
+    !(operation === "WITH" && WRITING_INSIDE.test(query));
   return {
-    operation,
-    collection,
-    summary: collection === undefined
-      ? operation
-      : `${operation} ${collection}`,
-    reads: READING.has(operation) &&
-      !(operation === "WITH" && WRITING_INSIDE.test(query)),
+    name: reads ? "db.query" : "db.execute",
+    attributes: {
+      "db.query.text": text,
+      "db.query.summary": table === undefined
+        ? operation
+        : `${operation} ${table}`,
+      "db.operation.name": operation,
+      "db.collection.name": table,
+      "db.system.name": options.system,
+      "db.namespace": options.namespace,
+    },
   };
 }
 

@@ -1,17 +1,17 @@
 import { checkOptions, checkValue } from "../../core/check/options.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import { attempt, whenDone } from "../../core/maybe_async.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 import {
   countRows,
-  type DescribedQuery,
   QUERY,
-  queryOf,
-  type QueryOptions,
+  type QueryOpener,
+  queryOpener,
   runQuery,
 } from "./database.ts";
+import type { QueryOptions } from "./query_text.ts";
 import { type Method, standIn } from "./stand_in.ts";
 
 /** Methods that run a query, of drivers and of prepared statements. */
@@ -117,16 +117,12 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
     const text = queryText(args[0]);
     return text === undefined
       ? method(...args)
-      : runWith(args, () => queryOf(text, options), method);
+      : runWith(args, queryOpener(text, options), method);
   };
 }
 
 /** Runs a query that returns a promise or a value, or calls back. */
-function runWith(
-  args: unknown[],
-  describe: () => DescribedQuery,
-  run: Method,
-): unknown {
+function runWith(args: unknown[], open: QueryOpener, run: Method): unknown {
   const callback = args.at(-1);
   const scope = currentScope();
   const parent = getActiveSpan();
@@ -134,10 +130,9 @@ function runWith(
     typeof callback !== "function" || scope === undefined ||
     parent === undefined
   ) {
-    return runQuery(describe, () => run(...args));
+    return runQuery(open, () => run(...args));
   }
-  const { name, attributes } = describe();
-  const span = parent.child(name, "database", attributes);
+  const span = open(parent);
   try {
     // The result isn't a promise. With mysql2 it has a `then`, which throws.
     return run(
@@ -164,25 +159,16 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const text = queryText(args[0]);
     if (text === undefined) return method(...args);
-    let described: DescribedQuery | undefined;
-    const describe = () => described ??= queryOf(text, options);
+    const open = queryOpener(text, options);
     const wrap = (value: unknown) =>
       isObject(value) ? standIn(value, traceRun) : value;
-    try {
-      const statement = method(...args);
-      return isThenable(statement)
-        ? statement.then(wrap, refuse)
-        : wrap(statement);
-    } catch (error) {
-      refuse(error);
-    }
+    return attempt(() => whenDone(method(...args), wrap), refuse);
 
     /** Records a query that can't be prepared and so never runs. */
     function refuse(error: unknown): never {
       const parent = getActiveSpan();
       if (parent !== undefined) {
-        const { name, attributes } = describe();
-        const span = parent.child(name, "database", attributes);
+        const span = open(parent);
         span.error(error);
         span.end();
       }
@@ -190,28 +176,25 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
     }
 
     function traceRun(name: string, run: Method): Method | undefined {
-      if (name === "iterate") return tracedIteration(run, describe);
+      if (name === "iterate") return tracedIteration(run, open);
       // D1's `bind` returns another statement.
       if (name === "bind") return (...values) => wrap(run(...values));
       // better-sqlite3's `raw` is a setting, and doesn't run the query.
       if (name === "raw" || !QUERY_METHODS.has(name)) return undefined;
-      return (...values) => runWith(values, describe, run);
+      return (...values) => runWith(values, open, run);
     }
   };
 }
 
 /** Traces an iteration until its last row. */
-function tracedIteration(
-  iterate: Method,
-  describe: () => DescribedQuery,
-): Method {
+function tracedIteration(iterate: Method, open: QueryOpener): Method {
   return (...values) => {
     const parent = getActiveSpan();
     const rows = iterate(...values);
     // Rows of an async iterable can't be counted here.
-    if (parent === undefined || !isIterable(rows)) return rows;
-    const { name, attributes } = describe();
-    return countedRows(rows, parent.child(name, "database", attributes));
+    return parent === undefined || !isIterable(rows)
+      ? rows
+      : countedRows(rows, open(parent));
   };
 }
 
@@ -258,12 +241,8 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
 
 /** Traces a method that returns a client, synchronously or not. */
 function tracedClient(method: Method, options: QueryOptions): Method {
-  return (...args) => {
-    const client = method(...args);
-    return isThenable(client)
-      ? client.then((value) => traceClient(value, options))
-      : traceClient(client, options);
-  };
+  return (...args) =>
+    whenDone(method(...args), (client) => traceClient(client, options));
 }
 
 function traceClient(value: unknown, options: QueryOptions): unknown {
