@@ -14,45 +14,41 @@ import {
 import type { QueryOptions } from "./query_text.ts";
 import { type Method, standIn } from "./stand_in.ts";
 
-/** Methods that run a query, of drivers and of prepared statements. */
-const QUERY_METHODS = new Set([
-  "all",
-  "exec",
-  "execute",
-  "get",
-  "iterate",
-  "query",
-  "queryArray",
-  "queryObject",
-  "queryOne",
-  "raw",
-  "run",
-  "unsafe",
-  "values",
-]);
-const PREPARE_METHODS = new Set(["prepare", "prepareQuery"]);
-const TRANSACTION_METHODS = new Set(["begin", "transaction"]);
-/** Methods of a pool or client that return another client. */
-const CLIENT_METHODS = new Set([
-  "acquire",
-  "connect",
-  "createTransaction",
-  "getConnection",
-  "reserve",
-]);
+/** Returns a traced stand-in for a method. */
+type Wrapper = (method: Method, options: QueryOptions) => Method;
 
-const TRACED_METHODS = [
-  ...QUERY_METHODS,
-  ...PREPARE_METHODS,
-  ...TRANSACTION_METHODS,
-  ...CLIENT_METHODS,
-];
+/** The methods that are traced, of drivers and of prepared statements. */
+const WRAPPERS = new Map<string, Wrapper>(Object.entries({
+  all: tracedQuery,
+  exec: tracedQuery,
+  execute: tracedQuery,
+  get: tracedQuery,
+  iterate: tracedQuery,
+  query: tracedQuery,
+  queryArray: tracedQuery,
+  queryObject: tracedQuery,
+  queryOne: tracedQuery,
+  raw: tracedQuery,
+  run: tracedQuery,
+  unsafe: tracedQuery,
+  values: tracedQuery,
+  prepare: tracedPrepare,
+  prepareQuery: tracedPrepare,
+  begin: tracedTransaction,
+  transaction: tracedTransaction,
+  // Methods of a pool or client that return another client.
+  acquire: tracedClient,
+  connect: tracedClient,
+  createTransaction: tracedClient,
+  getConnection: tracedClient,
+  reserve: tracedClient,
+}));
 
 const aDriver = rule(
   "a database, pool or client with a method such as query, execute or prepare (for others, use traceQuery())",
   (value) =>
     Object(value) === value &&
-    TRACED_METHODS.some((name) =>
+    [...WRAPPERS.keys()].some((name) =>
       typeof (value as Record<string, unknown>)[name] === "function"
     ),
 );
@@ -100,15 +96,10 @@ export function tracedAdapter<A extends object>(
 
 /** Returns a stand-in that traces the methods with known names. */
 function traceMethods<A extends object>(adapter: A, options: QueryOptions): A {
-  return standIn(adapter, (name, method) => {
-    if (QUERY_METHODS.has(name)) return tracedQuery(method, options);
-    if (PREPARE_METHODS.has(name)) return tracedPrepare(method, options);
-    if (TRANSACTION_METHODS.has(name)) {
-      return tracedTransaction(method, options);
-    }
-    if (CLIENT_METHODS.has(name)) return tracedClient(method, options);
-    return undefined;
-  });
+  return standIn(
+    adapter,
+    (name, method) => WRAPPERS.get(name)?.(method, options),
+  );
 }
 
 /** Traces a method that takes the query's text, or an object with the text. */
@@ -180,7 +171,8 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
       // D1's `bind` returns another statement.
       if (name === "bind") return (...values) => wrap(run(...values));
       // better-sqlite3's `raw` is a setting, and doesn't run the query.
-      if (name === "raw" || !QUERY_METHODS.has(name)) return undefined;
+      const isQuery = WRAPPERS.get(name) === tracedQuery;
+      if (name === "raw" || !isQuery) return undefined;
       return (...values) => runWith(values, open, run);
     }
   };
