@@ -6,7 +6,7 @@
  */
 
 import { isResponse } from "../../core/http/is_response.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import { attempt, whenDone } from "../../core/maybe_async.ts";
 import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { noopTracer } from "../noop_tracer.ts";
@@ -188,10 +188,7 @@ export function traceAuthCheck<T>(check: string, run: (span: Span) => T): T {
       }
       return result;
     };
-    const result = run(span);
-    return isThenable(result)
-      ? Promise.resolve(result).then(note)
-      : note(result);
+    return whenDone(run(span), note);
   }) as T;
 }
 
@@ -282,16 +279,9 @@ export function withErrorCapture<
   return function (this: ThisParameterType<F>, ...args: Parameters<F>) {
     const span = getActiveSpan();
     if (span === undefined) return fn.apply(this, args);
-    const capture = (error: unknown): never => {
+    return attempt(() => fn.apply(this, args), (error) => {
       if (!isResponse(error)) span.error(error);
       throw error;
-    };
-    let result: unknown;
-    try {
-      result = fn.apply(this, args);
-    } catch (error) {
-      return capture(error);
-    }
-    return isThenable(result) ? Promise.resolve(result).catch(capture) : result;
+    });
   } as F;
 }
