@@ -241,15 +241,10 @@ function traceClient(value: unknown, options: QueryOptions): unknown {
   return isObject(value) ? traceMethods(value, options) : value;
 }
 
+/** Returns a query's text, which drivers get alone or in an object. */
 function queryText(query: unknown): string | undefined {
-  if (typeof query === "string") return query;
-  if (!isObject(query)) return undefined;
-  const { text, sql } = query as { text?: unknown; sql?: unknown };
-  return typeof text === "string"
-    ? text
-    : typeof sql === "string"
-    ? sql
-    : undefined;
+  const { text, sql } = Object(query);
+  return [query, text, sql].find((value) => typeof value === "string");
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {
