@@ -5,7 +5,9 @@
  * @module
  */
 
+import { encodeBase64 } from "../../core/bytes/base64.ts";
 import { concatBytes } from "../../core/bytes/concat.ts";
+import { toHex } from "../../core/bytes/hex.ts";
 import { Cursor, WIRE } from "./protobuf_cursor.ts";
 
 /** A field's name and type. The type `AnyValue[]` is a list. */
@@ -81,6 +83,8 @@ interface FieldReader {
   readonly read: (from: Cursor, depth: number) => unknown;
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** JSON has 64-bit integers, `NaN` and bytes as text. */
 const SCALARS: Readonly<Record<string, Pick<FieldReader, "wire" | "read">>> = {
   uint32: { wire: WIRE.varint, read: (from) => from.varint().low },
@@ -88,9 +92,10 @@ const SCALARS: Readonly<Record<string, Pick<FieldReader, "wire" | "read">>> = {
   bool: { wire: WIRE.varint, read: (from) => from.int64() !== "0" },
   fixed64: { wire: WIRE.fixed64, read: (from) => from.fixed64() },
   double: { wire: WIRE.fixed64, read: readDouble },
-  text: { wire: WIRE.bytes, read: (from) => from.text() },
-  hex: { wire: WIRE.bytes, read: (from) => from.hex() },
-  base64: { wire: WIRE.bytes, read: (from) => from.base64() },
+  // Invalid UTF-8 becomes U+FFFD, as in cut values.
+  text: { wire: WIRE.bytes, read: (from) => decoder.decode(from.bytes()) },
+  hex: { wire: WIRE.bytes, read: (from) => toHex(from.bytes()) },
+  base64: { wire: WIRE.bytes, read: (from) => encodeBase64(from.bytes()) },
 };
 
 const READERS = new Map(

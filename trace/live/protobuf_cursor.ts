@@ -1,6 +1,3 @@
-import { encodeBase64 } from "../../core/bytes/base64.ts";
-import { toHex } from "../../core/bytes/hex.ts";
-
 /** The wire types in use. Groups, 3 and 4, were removed from protobuf. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
@@ -12,8 +9,6 @@ const MAX_VARINT = 10;
  * of memory. Real spans have more than 16 bytes for each.
  */
 const MAX_MESSAGES = 500_000;
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A position in protobuf bytes. Each read moves it on, and throws a `TypeError`
@@ -90,23 +85,15 @@ export class Cursor {
     return this.#view.getFloat64(this.#take(8), true);
   }
 
-  /** Reads text. Invalid UTF-8 becomes U+FFFD, as in cut values. */
-  text(): string {
-    return decoder.decode(this.#part());
-  }
-
-  /** Reads bytes as hexadecimal digits. */
-  hex(): string {
-    return toHex(this.#part());
-  }
-
-  /** Reads bytes as base64. */
-  base64(): string {
-    return encodeBase64(this.#part());
+  /** Reads bytes with their length before them. */
+  bytes(): Uint8Array {
+    const length = this.#length();
+    const start = this.#take(length);
+    return this.#bytes.subarray(start, start + length);
   }
 
   /** Reads a message inside the current one. */
-  within<T>(read: (from: Cursor) => T): T {
+  within<T>(read: () => T): T {
     this.#messages++;
     if (this.#messages > MAX_MESSAGES) {
       this.fail(`at most ${MAX_MESSAGES} messages`);
@@ -115,7 +102,7 @@ export class Cursor {
     const length = this.#length();
     this.#end = this.#take(length) + length;
     this.#at -= length;
-    const value = read(this);
+    const value = read();
     this.#end = end;
     return value;
   }
@@ -125,12 +112,6 @@ export class Cursor {
     throw new TypeError(
       `Cannot read OTLP: the body must be protobuf with ${expected}, received something else at byte ${this.#at}`,
     );
-  }
-
-  #part(): Uint8Array {
-    const length = this.#length();
-    const start = this.#take(length);
-    return this.#bytes.subarray(start, start + length);
   }
 
   #length(): number {
