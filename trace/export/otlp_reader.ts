@@ -177,7 +177,8 @@ function readCount(field: Field): number | undefined {
   return field.expect("a whole number from 0", isCount, 0) || undefined;
 }
 
-function readTime(field: Field): number {
+/** Reads decimal nanoseconds as milliseconds. */
+export function readTime(field: Field): number {
   const { value } = field;
   const isTime = (typeof value === "number" || typeof value === "string") &&
     /^\d{1,20}$/.test(String(value));

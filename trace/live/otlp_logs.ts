@@ -1,9 +1,6 @@
 import { Field } from "../export/field.ts";
-import {
-  fromUnixNano,
-  readKeyValues,
-  readValue,
-} from "../export/otlp_value.ts";
+import { readTime } from "../export/otlp_reader.ts";
+import { readKeyValues, readValue } from "../export/otlp_value.ts";
 import type { AttributeValue, RemoteEvent, Tracer } from "../types.ts";
 import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
 
@@ -31,8 +28,8 @@ function readRecord(record: Field): RemoteEvent | undefined {
   const traceId = readId(record.get("traceId"), 32);
   const spanId = readId(record.get("spanId"), 16);
   if (traceId === undefined || spanId === undefined) return undefined;
-  const time = readTime(record.get("timeUnixNano")) ??
-    readTime(record.get("observedTimeUnixNano")) ??
+  const time = timeOf(record.get("timeUnixNano")) ??
+    timeOf(record.get("observedTimeUnixNano")) ??
     record.get("timeUnixNano").fail("nanoseconds since 1970 in decimal");
   const body = record.get("body");
   const text = body.isAbsent ? "" : readValue(body);
@@ -61,11 +58,8 @@ function readId(field: Field, digits: number): string | undefined {
 }
 
 /** Returns a time in milliseconds. `undefined` for none, which is 0 in OTLP. */
-function readTime(field: Field): number | undefined {
-  const text = String(field.value ?? "0");
-  const isTime = /^\d{1,20}$/.test(text);
-  field.expect("nanoseconds since 1970 in decimal", isTime);
-  return Number(text) === 0 ? undefined : fromUnixNano(text);
+function timeOf(field: Field): number | undefined {
+  return field.isAbsent ? undefined : readTime(field) || undefined;
 }
 
 /** The names of OpenTelemetry's severities. Each has four numbers. */
