@@ -19,6 +19,12 @@ export interface LRUEntry<T> {
 export class LRUList<T extends LRUEntry<T>> {
   #newest: T | undefined;
   #oldest: T | undefined;
+  #size = 0;
+
+  /** The number of entries. */
+  get size(): number {
+    return this.#size;
+  }
 
   /** The least recently used entry. */
   get oldest(): T | undefined {
@@ -32,6 +38,7 @@ export class LRUList<T extends LRUEntry<T>> {
     if (next === undefined) this.#oldest = entry;
     else next.newer = entry;
     this.#newest = entry;
+    this.#size++;
   }
 
   /** Makes an entry in the list the most recently used one. */
@@ -49,10 +56,19 @@ export class LRUList<T extends LRUEntry<T>> {
     if (older === undefined) this.#oldest = newer;
     else older.newer = newer;
     entry.newer = entry.older = undefined;
+    this.#size--;
   }
 
   /** Removes all entries. */
   clear(): void {
     this.#newest = this.#oldest = undefined;
+    this.#size = 0;
+  }
+
+  /** Yields the entries from the oldest on. No entry may be removed meanwhile. */
+  *[Symbol.iterator](): Generator<T> {
+    for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) {
+      yield entry;
+    }
   }
 }

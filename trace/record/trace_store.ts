@@ -29,11 +29,9 @@ export class TraceStore {
   readonly #maxSpans: number;
   /** Ended records that belong to no group yet. */
   readonly #pending = new LRUList<TraceRecord>();
-  #pendingCount = 0;
   /** Whether two pending records may belong together. */
   #hasContinued = false;
   readonly #groups = new LRUList<TraceGroup>();
-  #groupCount = 0;
   #sharedCount = 0;
   #created = 0;
   readonly #byId = new Map<string, TraceGroup>();
@@ -50,13 +48,12 @@ export class TraceStore {
   /** Adds a record that has ended. Above the limit, the oldest trace goes. */
   push(record: TraceRecord): void {
     this.#pending.add(record);
-    this.#pendingCount++;
     if (record.isContinued) this.#hasContinued = true;
-    if (this.#pendingCount + this.#groupCount <= this.#maxTraces) return;
+    if (this.#pending.size + this.#groups.size <= this.#maxTraces) return;
     if (this.#hasContinued || this.#sharedCount > 0) {
-      if (this.#pendingCount >= BATCH) this.#settle();
-    } else if (this.#groupCount > 0) this.#evict();
-    else this.#dropPending(this.#pending.oldest!);
+      if (this.#pending.size >= BATCH) this.#settle();
+    } else if (this.#groups.size > 0) this.#evict();
+    else this.#pending.delete(this.#pending.oldest!);
   }
 
   /** Applies the links of a record that has started. It may run for long. */
@@ -66,22 +63,14 @@ export class TraceStore {
     const { id: traceId, root } = record;
     this.#link(this.#groupFor(traceId), { traceId, spanId: root.id }, links);
     // The record may be too short to be pushed.
-    while (this.#groupCount > this.#maxTraces) this.#evict();
-  }
-
-  #dropPending(record: TraceRecord): void {
-    this.#pending.delete(record);
-    this.#pendingCount--;
+    while (this.#groups.size > this.#maxTraces) this.#evict();
   }
 
   /** Moves the pending records into groups. */
   #settle(): void {
-    for (
-      let record = this.#pending.oldest;
-      record !== undefined;
-      record = this.#pending.oldest
-    ) {
-      this.#dropPending(record);
+    let record: TraceRecord | undefined;
+    while ((record = this.#pending.oldest) !== undefined) {
+      this.#pending.delete(record);
       const group = this.#groupFor(record.id);
       group.addRecord(record);
       if (record.isContinued) this.#share(group);
@@ -91,7 +80,7 @@ export class TraceStore {
       this.#link(group, { traceId, spanId }, links);
     }
     this.#hasContinued = false;
-    while (this.#groupCount > this.#maxTraces) this.#evict();
+    while (this.#groups.size > this.#maxTraces) this.#evict();
   }
 
   /** Returns the group of a trace id, as the one that changed last. */
@@ -105,7 +94,6 @@ export class TraceStore {
     group.ids.push(traceId);
     this.#byId.set(traceId, group);
     this.#groups.add(group);
-    this.#groupCount++;
     for (const { spanId, event } of this.#waiting.take(traceId)) {
       group.addEvent(spanId, event);
     }
@@ -127,7 +115,6 @@ export class TraceStore {
 
   #remove(group: TraceGroup): void {
     this.#groups.delete(group);
-    this.#groupCount--;
     if (group.isShared) this.#sharedCount--;
   }
 
@@ -184,7 +171,7 @@ export class TraceStore {
       }
       return isAdded;
     });
-    while (this.#groupCount > this.#maxTraces) this.#evict();
+    while (this.#groups.size > this.#maxTraces) this.#evict();
     return added;
   }
 
@@ -219,10 +206,7 @@ export class TraceStore {
   readAll(running: Iterable<TraceRecord>): TraceData[] {
     this.#settle();
     const parts = Map.groupBy(running, (record) => this.#groupOf(record));
-    const groups: TraceGroup[] = [];
-    let group = this.#groups.oldest;
-    for (; group !== undefined; group = group.newer) groups.push(group);
-    return groups.sort((a, b) => a.order - b.order)
+    return [...this.#groups].sort((a, b) => a.order - b.order)
       .map((group) => group.read(parts.get(group)))
       .filter((trace) => trace !== undefined);
   }

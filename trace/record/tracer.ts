@@ -51,7 +51,6 @@ export class TracerImpl implements Tracer {
    * span.
    */
   readonly #running = new LRUList<TraceRecord>();
-  #runningCount = 0;
   readonly #subscribers = new Subscribers();
 
   /**
@@ -87,7 +86,6 @@ export class TracerImpl implements Tracer {
       },
       onTraceEnd: (trace: TraceRecord) => {
         this.#running.delete(trace);
-        this.#runningCount--;
         const { root } = trace;
         const isStored =
           root.endedAt - root.startedAt >= trace.host.minDurationMs;
@@ -115,7 +113,7 @@ export class TracerImpl implements Tracer {
     layer: Layer = "request",
     options?: TraceOptions,
   ): Span {
-    if (this.#runningCount >= MAX_RUNNING_TRACES) {
+    if (this.#running.size >= MAX_RUNNING_TRACES) {
       const { root } = this.#running.oldest!;
       if (root.status === "ok") root.status = "timeout";
       root.end();
@@ -130,7 +128,6 @@ export class TracerImpl implements Tracer {
       options,
     );
     this.#running.add(trace);
-    this.#runningCount++;
     if (this.#subscribers.want("trace:start")) {
       const span = toSpanData(trace.root, []);
       this.#subscribers.emit({ type: "trace:start", traceId: trace.id, span });
@@ -175,13 +172,13 @@ export class TracerImpl implements Tracer {
 
   /** Returns the stored traces, oldest first, joined by trace id and links. */
   getTraces(): TraceData[] {
-    const traces = this.#store.readAll(this.#runningRecords());
+    const traces = this.#store.readAll(this.#running);
     return earlierOf.get(this)?.before(traces) ?? traces;
   }
 
   /** Returns the stored or running trace with an id, or with a linked id. */
   getTrace(id: string): TraceData | undefined {
-    return this.#store.read(id, this.#runningRecords()) ??
+    return this.#store.read(id, this.#running) ??
       earlierOf.get(this)?.find(id);
   }
 
@@ -265,10 +262,6 @@ export class TracerImpl implements Tracer {
       this.#subscribers.want("trace:update") &&
       this.#store.hasPartsBeside(record, isStored)
     ) this.#emitUpdates(new Set([record.id]));
-  }
-
-  *#runningRecords(): Iterable<TraceRecord> {
-    for (let t = this.#running.oldest; t !== undefined; t = t.newer) yield t;
   }
 }
 
