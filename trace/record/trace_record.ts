@@ -36,13 +36,15 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   older: TraceRecord | undefined = undefined;
   /** The record after this one, in the same list. */
   newer: TraceRecord | undefined = undefined;
+  /** The number of recorded spans. */
+  spanCount = 1;
   /** The number of dropped spans. */
   droppedSpans = 0;
   /** The public record, after the trace's end and on demand. */
   data: TraceData | undefined = undefined;
-  #id: string | undefined;
+  /** The trace id if it was read before. */
+  knownId: string | undefined;
   #last: SpanImpl;
-  #spanCount = 1;
   #openSpans = 1;
   readonly #capacity: number;
   #room: number;
@@ -65,16 +67,16 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
       host.maxSpansPerTrace * BYTES_PER_SPAN,
     );
     this.#room = this.#capacity;
-    this.#id = options?.traceId;
-    this.isContinued = this.#id !== undefined;
+    this.knownId = options?.traceId;
+    this.isContinued = this.knownId !== undefined;
     this.remoteParentId = options?.parentId ?? null;
     this.root = new SpanImpl(this, null, name, layer, startedAt);
     this.#last = this.root;
-    if (host.locator !== undefined && layer !== "request") {
-      const { locator } = host;
-      this.root.stack = locator.capture(name, options?.attributes, TraceRecord);
+    const attributes = options?.attributes;
+    if (layer !== "request") {
+      this.root.stack = host.locator?.capture(name, attributes, TraceRecord);
     }
-    setAttributes(this.root, options?.attributes);
+    setAttributes(this.root, attributes);
   }
 
   /** The recorded spans, in order of their start. */
@@ -88,22 +90,12 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
 
   /** 32 lower-case hex digits. */
   get id(): string {
-    return this.#id ??= this.host.ids.traceId();
-  }
-
-  /** The trace id if it was read before. */
-  get knownId(): string | undefined {
-    return this.#id;
+    return this.knownId ??= this.host.ids.traceId();
   }
 
   /** The start, in epoch milliseconds. */
   get startTime(): number {
     return this.origin + this.root.startedAt;
-  }
-
-  /** The number of recorded spans. */
-  get spanCount(): number {
-    return this.#spanCount;
   }
 
   /** The bytes of attributes and events, roughly. */
@@ -148,18 +140,16 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     while (!parent.isOpen) parent = parent.parent!;
     const { host } = this;
     if (!host.records(layer)) return new SkippedSpan(parent);
-    if (this.#spanCount >= host.maxSpansPerTrace) {
+    if (this.spanCount >= host.maxSpansPerTrace) {
       this.droppedSpans++;
       return new SkippedSpan(parent);
     }
     const startedAt = host.clock.monotonic();
     const span = new SpanImpl(this, parent, name, layer, startedAt);
     this.#last = this.#last.next = span;
-    this.#spanCount++;
+    this.spanCount++;
     this.#openSpans++;
-    if (host.locator !== undefined) {
-      span.stack = host.locator.capture(name, attributes, this.openSpan);
-    }
+    span.stack = host.locator?.capture(name, attributes, this.openSpan);
     setAttributes(span, attributes);
     host.onSpanStart(span);
     return span;
@@ -168,14 +158,12 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** Called when a span has ended. The root ends the trace. */
   onSpanEnd(span: SpanImpl): void {
     this.#openSpans--;
-    if (span === this.root) {
-      if (this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
-      this.#errors = this.#lastThrown = undefined;
-      this.host.onSpanEnd(span);
-      this.host.onTraceEnd(this);
-    } else {
-      this.host.onSpanEnd(span);
-    }
+    const isRoot = span === this.root;
+    if (isRoot && this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
+    this.host.onSpanEnd(span);
+    if (!isRoot) return;
+    this.#errors = this.#lastThrown = undefined;
+    this.host.onTraceEnd(this);
   }
 
   #timeOutOpenSpans(endedAt: number): void {
@@ -224,22 +212,22 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     maxBytes: number,
     sizeOf: (span: SpanImpl) => number,
   ): number {
-    const before = this.#spanCount;
+    const before = this.spanCount;
     let last: SpanImpl | undefined;
     let size = 0;
-    this.#spanCount = 0;
+    this.spanCount = 0;
     for (const span of this.spans) {
       const next = size + sizeOf(span);
-      if (this.#spanCount >= maxSpans || next > maxBytes) break;
+      if (this.spanCount >= maxSpans || next > maxBytes) break;
       size = next;
       last = span;
-      this.#spanCount++;
+      this.spanCount++;
     }
     if (last !== undefined) this.#last = last;
     this.#last.next = undefined;
     this.#room = this.#capacity - size;
     this.data = undefined;
-    return before - this.#spanCount;
+    return before - this.spanCount;
   }
 }
 
