@@ -21,29 +21,20 @@ export interface ErrorDescription {
  * do.
  */
 export function describeError(error: unknown): ErrorDescription {
+  const type = typeof error;
+  const stackOf = (error: Error) => stackText(error, MAX_TEXT);
   try {
-    if (error instanceof Error) {
-      return {
-        type: String(error.name || "Error"),
-        message: redactMessage(String(error.message), MAX_TEXT),
-        stack: textWithCauses(
-          error,
-          (each) => stackText(each, MAX_TEXT),
-          MAX_TEXT,
-        ) || undefined,
-      };
+    if (!(error instanceof Error)) {
+      return { type, message: thrownText(error, MAX_TEXT), stack: undefined };
     }
     return {
-      type: typeof error,
-      message: thrownText(error, MAX_TEXT),
-      stack: undefined,
+      type: String(error.name || "Error"),
+      message: redactMessage(String(error.message), MAX_TEXT),
+      stack: textWithCauses(error, stackOf, MAX_TEXT) || undefined,
     };
   } catch {
-    return {
-      type: typeof error,
-      message: "(a thrown value that can't be described)",
-      stack: undefined,
-    };
+    const message = "(a thrown value that can't be described)";
+    return { type, message, stack: undefined };
   }
 }
 
