@@ -9,7 +9,7 @@ import {
   MAX_EVENT_ATTRIBUTES,
   MAX_EVENTS,
   MAX_NAME_LENGTH,
-  MAX_VALUE_LENGTH,
+  MAX_TEXT,
 } from "../record/limits.ts";
 import { readAttributes } from "../record/read_client_span.ts";
 import type { AttributeValue, SpanData, SpanEvent, Tracer } from "../types.ts";
@@ -107,9 +107,6 @@ export function safeEvent(
   };
 }
 
-/** The length of a query, so that the note about cut text fits as well. */
-const MAX_QUERY = MAX_VALUE_LENGTH - 64;
-
 /** Values of query parameters, and headers with their name. */
 const PARAMETER = /^db\.(?:query|operation)\.parameter\./;
 const HEADER =
@@ -126,7 +123,7 @@ function safeAttributes(
     if (header !== key && isSecretParameter(header)) continue;
     // Unlike in a URL, nothing marks this text as a query.
     const isQuery = key === "url.query" && typeof value === "string";
-    kept.push([key, isQuery ? redactQuery(clip(value, MAX_QUERY)) : value]);
+    kept.push([key, isQuery ? redactQuery(clip(value, MAX_TEXT)) : value]);
   }
   return readAttributes(Object.fromEntries(kept), max);
 }

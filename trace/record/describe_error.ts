@@ -4,7 +4,7 @@ import {
   thrownText,
 } from "../../core/redact/error_text.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
-import { MAX_VALUE_LENGTH } from "./limits.ts";
+import { MAX_TEXT } from "./limits.ts";
 
 /** The description of a thrown value on a span. */
 export interface ErrorDescription {
@@ -37,6 +37,3 @@ export function describeError(error: unknown): ErrorDescription {
     return { type, message, stack: undefined };
   }
 }
-
-/** The length that a span stores, including the note about cut text. */
-const MAX_TEXT = MAX_VALUE_LENGTH - 64;

@@ -13,6 +13,8 @@ export const MAX_NAME_LENGTH = 256;
 export const MAX_KEY_LENGTH = 128;
 /** Maximum characters of an attribute's value. */
 export const MAX_VALUE_LENGTH = 4096;
+/** Maximum characters of a value that is cut earlier. The note fits as well. */
+export const MAX_TEXT: number = MAX_VALUE_LENGTH - 64;
 /** Maximum attributes of a span. */
 export const MAX_ATTRIBUTES = 64;
 /** Maximum attributes of an event. */
