@@ -1,4 +1,3 @@
-import { isHex } from "../../core/bytes/hex.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
@@ -7,6 +6,7 @@ import {
   withMethods,
 } from "../../core/check/rules.ts";
 import { ACTION, CLOCK_ERROR } from "../export/semantics.ts";
+import { isId } from "./ids.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 
@@ -107,9 +107,7 @@ export function createCollector(
       return refuse("The message must be an object");
     }
     if (type !== "client:spans") return refuse('type must be "client:spans"');
-    const isId = typeof traceId === "string" && isHex(traceId, 16) &&
-      !/^0+$/.test(traceId);
-    if (!isId) {
+    if (!isId(traceId, 16)) {
       return refuse("traceId must be 32 lower-case hex digits, not all zero");
     }
     if (!Array.isArray(spans)) return refuse("spans must be an array");
@@ -153,8 +151,7 @@ function withClockError(
 }
 
 function offsetOf(clock: unknown, now: () => number): number {
-  if (typeof clock !== "object" || clock === null) return 0;
-  const { offset, sentAt } = clock as Record<string, unknown>;
+  const { offset, sentAt } = Object(clock);
   const value = typeof offset === "number"
     ? offset
     : typeof sentAt === "number"

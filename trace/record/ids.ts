@@ -1,7 +1,16 @@
-import { toHex } from "../../core/bytes/hex.ts";
+import { isHex, toHex } from "../../core/bytes/hex.ts";
 
 /** Fills an array with random bytes, as `crypto.getRandomValues` does. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
+
+/**
+ * Whether a value is an id of some bytes: 16 for a trace, 8 for a span. An
+ * all-zero id is invalid.
+ */
+export function isId(value: unknown, bytes: number): value is string {
+  return typeof value === "string" && isHex(value, bytes) &&
+    !ZEROS.startsWith(value);
+}
 
 /** Creates ids from one source of randomness. */
 export interface IdGenerator {

@@ -2,6 +2,7 @@ import { clip } from "../../core/redact/clip.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import { OPEN } from "../export/semantics.ts";
+import { isId } from "./ids.ts";
 import {
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
@@ -17,7 +18,6 @@ import type {
   SpanStatus,
 } from "../types.ts";
 
-const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
 /** The last time of a `Date`, in epoch milliseconds. */
 const MAX_TIME = 8.64e15;
 
@@ -40,13 +40,10 @@ export function readClientSpan(
   }
   const span = value as Record<string, unknown>;
   const { id, parentId = null, name, layer = "custom", status = "ok" } = span;
-  if (typeof id !== "string" || !SPAN_ID.test(id)) {
+  if (!isId(id, 8)) {
     return `${at}.id must be 16 lower-case hex digits, not all zero`;
   }
-  if (
-    parentId !== null &&
-    (typeof parentId !== "string" || !SPAN_ID.test(parentId))
-  ) {
+  if (parentId !== null && !isId(parentId, 8)) {
     return `${at}.parentId must be null or 16 lower-case hex digits, not all zero`;
   }
   if (typeof name !== "string") return `${at}.name must be a string`;
