@@ -28,12 +28,8 @@ export class Subscribers {
   ): () => void {
     const subscription: Subscription = { listener, warned: false };
     for (const type of types) {
-      const subscriptions = this.#subscriptions.get(type);
-      if (subscriptions === undefined) {
-        this.#subscriptions.set(type, new Set([subscription]));
-      } else {
-        subscriptions.add(subscription);
-      }
+      const subscriptions = this.#subscriptions.get(type) ?? new Set();
+      this.#subscriptions.set(type, subscriptions.add(subscription));
     }
     return () => {
       for (const type of types) {

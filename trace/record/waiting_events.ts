@@ -16,17 +16,17 @@ export class WaitingEvents {
     while (this.#size > TRACE_SIZE) {
       this.#size -= sizeOfEvent(this.#events[surplus++]!.event);
     }
-    if (surplus > 0) this.#events.splice(0, surplus);
+    this.#events.splice(0, surplus);
     return true;
   }
 
   /** Removes and returns the events of a trace. */
   take(traceId: string): RemoteEvent[] {
     if (this.#events.length === 0) return [];
-    const [rest, taken]: [RemoteEvent[], RemoteEvent[]] = [[], []];
-    for (const item of this.#events) {
-      (item.traceId === traceId ? taken : rest).push(item);
-    }
+    const { taken = [], rest = [] } = Object.groupBy(
+      this.#events,
+      (item) => item.traceId === traceId ? "taken" : "rest",
+    );
     this.#events = rest;
     for (const { event } of taken) this.#size -= sizeOfEvent(event);
     return taken;
