@@ -150,17 +150,10 @@ export function toClientSpanData(
   span: ClientSpanData,
 ): SpanData {
   return {
-    id: span.id,
+    ...span,
     traceId,
-    parentId: span.parentId,
-    name: span.name,
-    layer: span.layer,
-    status: span.status,
-    startTime: span.startTime,
-    endTime: span.endTime,
     duration: span.endTime - span.startTime,
     attributes: { ...span.attributes, [ORIGIN_ATTRIBUTE]: "client" },
-    events: span.events,
     children: [],
   };
 }
