@@ -12,12 +12,13 @@ import type {
   Attributes,
   Layer,
   Span,
+  SpanData,
   SpanEvent,
   TraceOptions,
+  Tracer,
 } from "../types.ts";
 import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
-import type { SpanLocator } from "./locator.ts";
 import type { TraceSettings } from "./trace_settings.ts";
 
 /** The tracer, as its traces see it. */
@@ -39,6 +40,32 @@ export interface TraceHost extends TraceSettings {
   /** Called when a trace has ended. */
   onTraceEnd(trace: SpanTrace): void;
 }
+
+/** A function or a class. */
+type Callable =
+  | (abstract new (...args: never) => unknown)
+  | ((...args: never) => unknown);
+
+/** Finds the lines of user code behind spans. The dev command sets one. */
+export interface SpanLocator {
+  /**
+   * Captures the call stack, if a line of it can be the cause of the span.
+   *
+   * @param caller A running function. The stack ends at its call.
+   */
+  capture(
+    name: string,
+    attributes: Attributes | undefined,
+    caller: Callable,
+  ): object | undefined;
+  /** Returns the attributes with the file and line of a captured stack. */
+  locate(captured: object): SpanData["attributes"] | undefined;
+  /** Returns the same for the recorded stack of an error. */
+  locateError(stack: string): SpanData["attributes"] | undefined;
+}
+
+/** The host of each tracer. Not a member, because it isn't public. */
+export const hostOf = new WeakMap<Tracer, TraceHost>();
 
 /** A trace, as its spans see it. */
 export interface SpanTrace {
