@@ -216,7 +216,7 @@ export class TracerImpl implements Tracer {
   mergeEvents(events: readonly RemoteEvent[]): number {
     const count = this.#store.addEvents(events);
     earlierOf.get(this)?.onEvents(events);
-    this.#emitUpdates(new Set(events.map(({ traceId }) => traceId)));
+    this.#emitUpdates(events.map(({ traceId }) => traceId));
     return count;
   }
 
@@ -224,22 +224,20 @@ export class TracerImpl implements Tracer {
     this.#store.addSpans(takeEarlier(this, spans));
     const added = this.#store.addSpans(spans);
     earlierOf.get(this)?.onSpans(added);
-    this.#emitUpdates(new Set(added.map(({ traceId }) => traceId)));
+    this.#emitUpdates(added.map(({ traceId }) => traceId));
     return added;
   }
 
   /** Emits each changed trace once. */
-  #emitUpdates(traceIds: ReadonlySet<string>): void {
+  #emitUpdates(traceIds: readonly string[]): void {
     if (!this.#subscribers.want("trace:update")) return;
-    const ids = new Set<string>();
-    for (const id of traceIds) {
-      const first = this.#store.firstIdOf(id);
-      if (first === undefined || ids.has(first)) continue;
-      const isKept = !this.#store.isEmpty(first) ||
-        this.getTrace(first) !== undefined;
-      if (isKept) ids.add(first);
+    const firstIds = traceIds.map((id) => this.#store.firstIdOf(id));
+    for (const id of new Set(firstIds)) {
+      if (id === undefined) continue;
+      const isKept = !this.#store.isEmpty(id) ||
+        this.getTrace(id) !== undefined;
+      if (isKept) this.#subscribers.emit(this.#updateOf(id));
     }
-    for (const id of ids) this.#subscribers.emit(this.#updateOf(id));
   }
 
   /** Returns an event that joins the trace when that is read. */
@@ -260,7 +258,7 @@ export class TracerImpl implements Tracer {
     if (
       this.#subscribers.want("trace:update") &&
       this.#store.hasPartsBeside(record, isStored)
-    ) this.#emitUpdates(new Set([record.id]));
+    ) this.#emitUpdates([record.id]);
   }
 }
 
