@@ -76,8 +76,6 @@ interface TraceFilter {
   readonly limit: number;
 }
 
-const DEFAULT_LIMIT = 100;
-
 /**
  * Parses the query of a `GET`.
  *
@@ -95,11 +93,15 @@ function readTraceFilter(
   const status = query.get("status");
   const run = query.get("run");
   const layer = query.get("layer");
-  const minDuration = readNumber(query, "minDuration", 0);
-  const after = readNumber(query, "after", -Infinity);
-  const limit = readNumber(query, "limit", DEFAULT_LIMIT);
-  for (const value of [minDuration, after, limit]) {
-    if (typeof value === "string") return value;
+  const numbers = { minDuration: 0, after: -Infinity, limit: 100 };
+  for (const name of ["minDuration", "after", "limit"] as const) {
+    const text = query.get(name);
+    if (text === null) continue;
+    const value = text.trim() === "" ? NaN : Number(text);
+    if (!Number.isFinite(value) || value < 0) {
+      return `${name} must be a number of 0 or more, received ${text}`;
+    }
+    numbers[name] = value;
   }
   if (status !== null && !/^[1-5](\d\d|xx)$/.test(status)) {
     return `status must be a status such as 404 or a class such as 4xx, received ${status}`;
@@ -126,11 +128,11 @@ function readTraceFilter(
       (run === null || run === String(metadata.run ?? "present")) &&
       (isWanted(metadata) ||
         has((span) => isReceived(span) && isWanted(metadataOf(span)))) &&
-      duration >= Number(minDuration) && startTime > Number(after) &&
+      duration >= numbers.minDuration && startTime > numbers.after &&
       (layer === null || has((span) => span.layer === layer));
   }
 
-  return { matches, limit: Math.floor(Number(limit)) };
+  return { matches, limit: Math.floor(numbers.limit) };
 }
 
 /** Whether a server received this request. */
@@ -142,17 +144,4 @@ function isReceived(span: SpanData): boolean {
 function hasStatus(code: number | undefined, wanted: string): boolean {
   const text = String(code);
   return wanted.endsWith("xx") ? text[0] === wanted[0] : text === wanted;
-}
-
-function readNumber(
-  query: URLSearchParams,
-  name: string,
-  fallback: number,
-): number | string {
-  const text = query.get(name);
-  if (text === null) return fallback;
-  const value = text.trim() === "" ? NaN : Number(text);
-  return value >= 0 && Number.isFinite(value)
-    ? value
-    : `${name} must be a number of 0 or more, received ${text}`;
 }
