@@ -39,12 +39,7 @@ export const ATTRIBUTE_SIZE = 24;
 export const MAX_RUNNING_TRACES = 10_000;
 
 /** Returns the bytes of a span's texts, attributes and events, roughly. */
-export function sizeOfSpan(
-  { name, attributes, events }: Pick<
-    SpanData,
-    "name" | "attributes" | "events"
-  >,
-): number {
+export function sizeOfSpan({ name, attributes, events }: SpanData): number {
   let size = name.length + sizeOfAttributes(attributes);
   for (const event of events) size += sizeOfEvent(event);
   return size;

@@ -78,9 +78,7 @@ export function readTracerOptions(options: TracerOptions): ReadOptions {
     maxTraces,
     maxSpansPerTrace,
     minDurationMs,
-    records: layers === undefined
-      ? () => true
-      : (layer) => layers.includes(layer),
+    records: (layer) => layers?.includes(layer) ?? true,
     clock,
     random,
   };
