@@ -32,10 +32,7 @@ export function takeEarlier(
 ): SpanData[] {
   const earlier = earlierOf.get(tracer);
   if (earlier === undefined) return [];
-  const ids = new Set<string>();
-  for (const span of spans) {
-    ids.add(span.traceId);
-    for (const { traceId } of linksOf(span)) ids.add(traceId);
-  }
+  const parts = [...spans, ...spans.flatMap(linksOf)];
+  const ids = new Set(parts.map(({ traceId }) => traceId));
   return [...ids].flatMap((id) => earlier.take(id));
 }
