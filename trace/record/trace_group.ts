@@ -25,8 +25,6 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   older: TraceGroup | undefined = undefined;
   /** The group that changed after this one. */
   newer: TraceGroup | undefined = undefined;
-  /** The position in lists: the groups in order of their first part. */
-  order: number;
   /** The trace ids that lead to this group. */
   readonly ids: string[] = [];
   /** The links to spans that may still arrive. */
@@ -47,9 +45,8 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   #data: TraceData | undefined;
 
   /** Creates an empty group for at most this many spans. */
-  constructor(maxSpans: number, order: number) {
+  constructor(maxSpans: number) {
     this.#maxSpans = maxSpans;
-    this.order = order;
   }
 
   /** Whether it has more parts than one record. */
@@ -169,7 +166,6 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
 
   /** Adds all parts of another group, as far as they fit. */
   absorb(other: TraceGroup): void {
-    this.order = Math.min(this.order, other.order);
     this.#droppedSpans += other.#droppedSpans;
     for (const record of other.#records) {
       this.#droppedSpans -= record.droppedSpans;

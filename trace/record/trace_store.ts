@@ -33,7 +33,7 @@ export class TraceStore {
   #hasContinued = false;
   readonly #groups = new LRUList<TraceGroup>();
   #sharedCount = 0;
-  #created = 0;
+  /** The groups by each of their ids, in order of their first part. */
   readonly #byId = new Map<string, TraceGroup>();
   /** The groups that link to a span, by its ids. */
   readonly #claims = new Map<string, TraceGroup>();
@@ -90,7 +90,7 @@ export class TraceStore {
       this.#groups.use(known);
       return known;
     }
-    const group = new TraceGroup(this.#maxSpans, this.#created++);
+    const group = new TraceGroup(this.#maxSpans);
     group.ids.push(traceId);
     this.#byId.set(traceId, group);
     this.#groups.add(group);
@@ -194,7 +194,7 @@ export class TraceStore {
     const records = [...running];
     const group = this.#byId.get(traceId) ??
       this.#groupOf(records.find(({ knownId }) => knownId === traceId)) ??
-      new TraceGroup(this.#maxSpans, 0);
+      new TraceGroup(this.#maxSpans);
     return group.read(
       records.filter((record) =>
         record.knownId === traceId || this.#groupOf(record) === group
@@ -206,9 +206,10 @@ export class TraceStore {
   readAll(running: Iterable<TraceRecord>): TraceData[] {
     this.#settle();
     const parts = Map.groupBy(running, (record) => this.#groupOf(record));
-    return [...this.#groups].sort((a, b) => a.order - b.order)
-      .map((group) => group.read(parts.get(group)))
-      .filter((trace) => trace !== undefined);
+    return Array.from(
+      new Set(this.#byId.values()),
+      (group) => group.read(parts.get(group)),
+    ).filter((trace) => trace !== undefined);
   }
 
   /**
