@@ -29,8 +29,6 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   readonly ids: string[] = [];
   /** The links to spans that may still arrive. */
   claims: string[] | undefined;
-  /** Whether parts of this trace may arrive later. */
-  isShared = false;
   readonly #records: TraceRecord[] = [];
   // Most groups have only a record.
   #spans: Map<string, SpanData> | undefined;

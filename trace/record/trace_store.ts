@@ -32,7 +32,8 @@ export class TraceStore {
   /** Whether two pending records may belong together. */
   #hasContinued = false;
   readonly #groups = new LRUList<TraceGroup>();
-  #sharedCount = 0;
+  /** The groups of traces whose parts may arrive later. */
+  readonly #shared = new Set<TraceGroup>();
   /** The groups by each of their ids, in order of their first part. */
   readonly #byId = new Map<string, TraceGroup>();
   /** The groups that link to a span, by its ids. */
@@ -50,7 +51,7 @@ export class TraceStore {
     this.#pending.add(record);
     if (record.isContinued) this.#hasContinued = true;
     if (this.#pending.size + this.#groups.size <= this.#maxTraces) return;
-    if (this.#hasContinued || this.#sharedCount > 0) {
+    if (this.#hasContinued || this.#shared.size > 0) {
       if (this.#pending.size >= BATCH) this.#settle();
     } else if (this.#groups.size > 0) this.#evict();
     else this.#pending.delete(this.#pending.oldest!);
@@ -73,7 +74,7 @@ export class TraceStore {
       this.#pending.delete(record);
       const group = this.#groupFor(record.id);
       group.addRecord(record);
-      if (record.isContinued) this.#share(group);
+      if (record.isContinued) this.#shared.add(group);
       const { links } = record;
       if (links.length === 0 && this.#claims.size === 0) continue;
       const { traceId, id: spanId } = record.root;
@@ -100,12 +101,6 @@ export class TraceStore {
     return group;
   }
 
-  #share(group: TraceGroup): void {
-    if (group.isShared) return;
-    group.isShared = true;
-    this.#sharedCount++;
-  }
-
   #evict(): void {
     const group = this.#groups.oldest!;
     this.#remove(group);
@@ -115,7 +110,7 @@ export class TraceStore {
 
   #remove(group: TraceGroup): void {
     this.#groups.delete(group);
-    if (group.isShared) this.#sharedCount--;
+    this.#shared.delete(group);
   }
 
   /** Joins the group of a new span with those that it links to or from. */
@@ -129,7 +124,7 @@ export class TraceStore {
       if ((group.claims?.length ?? 0) >= MAX_LINKS) break;
       const key = keyOf(link);
       if (this.#claims.has(key)) continue;
-      this.#share(group);
+      this.#shared.add(group);
       this.#claims.set(key, group);
       (group.claims ??= []).push(key);
       this.#merge(group, link);
@@ -146,7 +141,7 @@ export class TraceStore {
     if (target.ids[0] !== traceId || !target.isTop(spanId)) return;
     this.#remove(target);
     group.absorb(target);
-    this.#share(group);
+    this.#shared.add(group);
     for (const id of target.ids) this.#byId.set(id, group);
     for (const claim of target.claims ?? []) this.#claims.set(claim, group);
     this.#groups.use(group);
@@ -163,7 +158,7 @@ export class TraceStore {
     const added = spans.filter((span) => {
       const group = this.#groupFor(span.traceId);
       const isAdded = group.addSpan(span);
-      if (isAdded) this.#share(group);
+      if (isAdded) this.#shared.add(group);
       // A full trace takes its linked requests as well, and counts their spans.
       if (isAdded || !group.has(span.id)) {
         const { traceId, id: spanId } = span;
