@@ -6,22 +6,16 @@ import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
 
 /** Adds the log records of a request to their spans. Others are dropped. */
 export function readLogs(message: unknown, tracer: Tracer): Received {
+  const records = new Field(message, "OTLP").get("resourceLogs").items()
+    .flatMap((resource) => resource.get("scopeLogs").items([]))
+    .flatMap((scope) => scope.get("logRecords").items([]));
   const logs: RemoteEvent[] = [];
-  const received = readEach(eachRecord(message), (log) => {
+  const received = readEach(records, (record) => {
+    const log = readRecord(record);
     if (log !== undefined) logs.push(log);
   });
   if (logs.length > 0) tracer.mergeEvents(logs);
   return received;
-}
-
-function* eachRecord(value: unknown): Generator<() => RemoteEvent | undefined> {
-  for (const resource of new Field(value, "OTLP").get("resourceLogs").items()) {
-    for (const scope of resource.get("scopeLogs").items([])) {
-      for (const record of scope.get("logRecords").items([])) {
-        yield () => readRecord(record);
-      }
-    }
-  }
 }
 
 function readRecord(record: Field): RemoteEvent | undefined {

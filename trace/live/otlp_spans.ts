@@ -31,22 +31,27 @@ export interface Received {
 /** Adds the spans of a request to a tracer. */
 export function readSpans(message: unknown, tracer: Tracer): Received {
   const spans: SpanData[] = [];
-  const received = readEach(eachSpan(message), (loose) => {
+  const received = readEach(eachSpan(message), (read) => {
+    const loose = read();
     if (!isOwnTraffic(loose)) spans.push(toSpanData(loose));
   });
   if (spans.length > 0) tracer.mergeSpans(spans);
   return received;
 }
 
-/** Reads items one by one. A malformed item doesn't affect others. */
+/**
+ * Reads items one by one. A malformed item doesn't affect others.
+ *
+ * @param take Called with an item. Throws a `TypeError` if it is malformed.
+ */
 export function readEach<T>(
-  readers: Iterable<() => T>,
+  items: Iterable<T>,
   take: (item: T) => void,
 ): Received {
   let count = 0;
   let rejected = 0;
   let problem: string | undefined;
-  for (const read of readers) {
+  for (const item of items) {
     count++;
     if (count > MAX_ITEMS) {
       rejected++;
@@ -54,7 +59,7 @@ export function readEach<T>(
       continue;
     }
     try {
-      take(read());
+      take(item);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       rejected++;
