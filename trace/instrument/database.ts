@@ -5,8 +5,8 @@ import { getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Span } from "../types.ts";
 import {
-  type DescribedQuery,
-  describeQuery,
+  type QueryOpener,
+  queryOpener,
   type QueryOptions,
 } from "./query_text.ts";
 
@@ -46,21 +46,6 @@ export function traceQuery<T>(
 ): T {
   checkOptions(options, QUERY, "trace a query");
   return runQuery(queryOpener(text, options), run);
-}
-
-/** Opens a span of a query below another span. */
-export type QueryOpener = (parent: Span) => Span;
-
-/**
- * Returns a function that opens spans of a query. The first one describes the
- * query by its text.
- */
-export function queryOpener(text: string, options: QueryOptions): QueryOpener {
-  let query: DescribedQuery | undefined;
-  return (parent) => {
-    query ??= describeQuery(text, options);
-    return parent.child(query.name, "database", query.attributes);
-  };
 }
 
 /** Runs a query in a span. If nothing is traced, the query isn't described. */

@@ -1,6 +1,6 @@
 import { clip } from "../../core/redact/clip.ts";
 import { MAX_VALUE_LENGTH } from "../record/limits.ts";
-import type { Attributes } from "../types.ts";
+import type { Span } from "../types.ts";
 
 /** Attributes of the database. */
 export interface QueryOptions {
@@ -8,14 +8,6 @@ export interface QueryOptions {
   readonly system?: string;
   /** The database's name (`db.namespace`). */
   readonly namespace?: string;
-}
-
-/** The description of a query, for any number of runs. */
-export interface DescribedQuery {
-  /** The name of its spans. */
-  readonly name: "db.query" | "db.execute";
-  /** Their attributes. */
-  readonly attributes: Attributes;
 }
 
 const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
@@ -42,11 +34,23 @@ const READING = new Set([
 const WRITING_INSIDE =
   /\binsert\s+into\b|\bupdate\s+\S+\s+set\b|\bdelete\s+from\b/i;
 
+/** Opens a span of a query below another span. */
+export type QueryOpener = (parent: Span) => Span;
+
+/**
+ * Returns a function that opens spans of a query. The first one describes the
+ * query by its text.
+ */
+export function queryOpener(text: string, options: QueryOptions): QueryOpener {
+  let query: ReturnType<typeof describeQuery> | undefined;
+  return (parent) => {
+    query ??= describeQuery(text, options);
+    return parent.child(query.name, "database", query.attributes);
+  };
+}
+
 /** Describes a query by its text. This isn't an SQL parser. */
-export function describeQuery(
-  text: string,
-  options: QueryOptions,
-): DescribedQuery {
+function describeQuery(text: string, options: QueryOptions) {
   const query = clip(text, MAX_VALUE_LENGTH).replace(LEADING_COMMENTS, "");
   const operation = (/^\w+/.exec(query)?.[0] ?? "").toUpperCase();
   const table = tableOf(query)?.replace(QUOTES, "");

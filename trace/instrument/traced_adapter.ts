@@ -4,14 +4,12 @@ import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
+import { countRows, QUERY, runQuery } from "./database.ts";
 import {
-  countRows,
-  QUERY,
   type QueryOpener,
   queryOpener,
-  runQuery,
-} from "./database.ts";
-import type { QueryOptions } from "./query_text.ts";
+  type QueryOptions,
+} from "./query_text.ts";
 import { type Method, standIn } from "./stand_in.ts";
 
 /** Returns a traced stand-in for a method. */
