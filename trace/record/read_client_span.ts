@@ -115,9 +115,8 @@ function readEvents(value: unknown, offset: number): SpanEvent[] {
   const events: SpanEvent[] = [];
   for (const item of value) {
     if (events.length === MAX_EVENTS) break;
-    if (typeof item !== "object" || item === null) continue;
-    const time = readTime(item.time, offset);
-    if (typeof item.name !== "string" || time === undefined) continue;
+    const time = readTime(item?.time, offset);
+    if (typeof item?.name !== "string" || time === undefined) continue;
     events.push({
       name: clip(item.name, MAX_NAME_LENGTH),
       time,

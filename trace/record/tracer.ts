@@ -73,8 +73,7 @@ export class TracerImpl implements Tracer {
       clock,
       ids: random === undefined ? systemIds : createIdGenerator(random),
       locator: undefined,
-      startTrace: (name, layer, options) =>
-        this.startTrace(name, layer, options),
+      startTrace: this.startTrace.bind(this),
       onSpanStart: onSpan("span:start"),
       onSpanEnd: onSpan("span:end"),
       onEvent(span, event) {
