@@ -68,23 +68,12 @@ export async function collect(
   return Response.json(answer, { status, headers: PRIVATE_HEADERS });
 }
 
-/** The traces that a query selects. */
-interface TraceFilter {
-  /** Whether a trace is selected. */
-  readonly matches: (trace: TraceData) => boolean;
-  /** Maximum traces. */
-  readonly limit: number;
-}
-
 /**
  * Parses the query of a `GET`.
  *
- * @returns The filter, or the problem with the query.
+ * @returns A test and the maximum of traces, or the problem with the query.
  */
-function readTraceFilter(
-  query: URLSearchParams,
-  tracer: Tracer,
-): TraceFilter | string {
+function readTraceFilter(query: URLSearchParams, tracer: Tracer) {
   const traceId = query.get("traceId");
   // The id of a linked trace is another one than of the trace it joined.
   const joinedId = traceId === null ? undefined : tracer.getTrace(traceId)?.id;
