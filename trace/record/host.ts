@@ -17,7 +17,7 @@ import type {
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, TimeOrigin } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
 import type { TraceSettings } from "./trace_settings.ts";
 
@@ -25,6 +25,8 @@ import type { TraceSettings } from "./trace_settings.ts";
 export interface TraceHost extends TraceSettings {
   /** The clocks. */
   readonly clock: Clock;
+  /** The epoch time of the monotonic clock. */
+  readonly origin: TimeOrigin;
   /** The source of ids. */
   readonly ids: IdGenerator;
   /** Finds the lines of user code, under the dev command. */

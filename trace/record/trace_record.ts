@@ -56,12 +56,11 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     host: TraceHost,
     name: string,
     layer: Layer,
-    startedAt: number,
-    origin: number,
     options: TraceOptions | undefined,
   ) {
+    const startedAt = host.clock.monotonic();
     this.host = host;
-    this.origin = origin;
+    this.origin = host.origin.current(startedAt);
     this.#capacity = Math.max(
       TRACE_SIZE,
       host.maxSpansPerTrace * BYTES_PER_SPAN,

@@ -43,7 +43,6 @@ const ALL_EVENTS: readonly TraceEvent["type"][] = [
 /** The tracer of {@linkcode createTracer}. */
 export class TracerImpl implements Tracer {
   readonly #host: TraceHost;
-  readonly #origin: TimeOrigin;
   readonly #store: TraceStore;
   /**
    * The running traces. A `Set` would hash each trace, which costs as much as a
@@ -66,11 +65,11 @@ export class TracerImpl implements Tracer {
       subscribers.emit({ type, traceId, span: toSpanData(span, []) });
     };
     this.#store = new TraceStore(maxTraces, own.maxSpansPerTrace);
-    this.#origin = new TimeOrigin(clock);
     settingsOf.set(this, own);
     this.#host = {
       ...own,
       clock,
+      origin: new TimeOrigin(clock),
       ids: random === undefined ? systemIds : createIdGenerator(random),
       locator: undefined,
       startTrace: this.startTrace.bind(this),
@@ -116,15 +115,7 @@ export class TracerImpl implements Tracer {
       if (root.status === "ok") root.status = "timeout";
       root.end();
     }
-    const startedAt = this.#host.clock.monotonic();
-    const trace = new TraceRecord(
-      this.#host,
-      name,
-      layer,
-      startedAt,
-      this.#origin.current(startedAt),
-      options,
-    );
+    const trace = new TraceRecord(this.#host, name, layer, options);
     this.#running.add(trace);
     if (this.#subscribers.want("trace:start")) {
       const span = toSpanData(trace.root, []);
