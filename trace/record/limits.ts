@@ -30,13 +30,18 @@ export const TRACE_SIZE = 1024 * 1024;
 /**
  * The same limit for each span of `maxSpansPerTrace`. The larger one applies.
  */
-export const BYTES_PER_SPAN = 2048;
+const BYTES_PER_SPAN = 2048;
 /** Bytes of an event. The spans themselves are counted, not measured. */
 export const EVENT_SIZE = 48;
 /** Bytes of an attribute. */
 export const ATTRIBUTE_SIZE = 24;
 /** Maximum running traces. The oldest one is ended first. */
 export const MAX_RUNNING_TRACES = 10_000;
+
+/** Returns the maximum bytes of a trace with at most this many spans. */
+export function capacityOf(maxSpans: number): number {
+  return Math.max(TRACE_SIZE, maxSpans * BYTES_PER_SPAN);
+}
 
 /** Returns the bytes of a span's texts, attributes and events, roughly. */
 export function sizeOfSpan({ name, attributes, events }: SpanData): number {

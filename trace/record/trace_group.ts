@@ -6,13 +6,7 @@ import type {
   SpanEvent,
   TraceData,
 } from "../types.ts";
-import {
-  BYTES_PER_SPAN,
-  MAX_EVENTS,
-  sizeOfEvent,
-  sizeOfSpan,
-  TRACE_SIZE,
-} from "./limits.ts";
+import { capacityOf, MAX_EVENTS, sizeOfEvent, sizeOfSpan } from "./limits.ts";
 import { toSpanData, toTraceData } from "./trace_data.ts";
 import type { TraceRecord } from "./trace_record.ts";
 
@@ -91,7 +85,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     this.#maxSpans = Math.max(this.#maxSpans, record.host.maxSpansPerTrace);
     this.#makeRoom(record.spanCount, record.size);
     const spans = this.#maxSpans - this.#spanCount;
-    const bytes = this.#capacity - this.#size;
+    const bytes = capacityOf(this.#maxSpans) - this.#size;
     this.#droppedSpans += record.droppedSpans;
     if (record.spanCount > spans || record.size > bytes) {
       this.#droppedSpans += record.trim(
@@ -109,17 +103,13 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   #makeRoom(spans: number, bytes: number): void {
     for (const [id, span] of [...this.#spans ?? []].reverse()) {
       const hasRoom = this.#spanCount + spans <= this.#maxSpans &&
-        this.#size + bytes <= this.#capacity;
+        this.#size + bytes <= capacityOf(this.#maxSpans);
       if (hasRoom) return;
       this.#spans!.delete(id);
       this.#spanCount--;
       this.#size -= sizeOfSpan(span);
       this.#droppedSpans++;
     }
-  }
-
-  get #capacity(): number {
-    return Math.max(TRACE_SIZE, this.#maxSpans * BYTES_PER_SPAN);
   }
 
   /**
@@ -137,7 +127,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
       (known === undefined ? 0 : sizeOfSpan(known));
     const isFull = known === undefined && this.#spanCount >= this.#maxSpans;
     this.#data = undefined;
-    if (isFull || this.#size + size > this.#capacity) {
+    if (isFull || this.#size + size > capacityOf(this.#maxSpans)) {
       this.#droppedSpans++;
       return false;
     }
@@ -153,7 +143,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     const events = this.#events?.get(spanId) ?? [];
     const size = sizeOfEvent(event);
     // Otherwise, early events could leave no room for spans.
-    const hasRoom = this.#size + size <= this.#capacity / 2;
+    const hasRoom = this.#size + size <= capacityOf(this.#maxSpans) / 2;
     if (events.length >= MAX_EVENTS || !hasRoom) return false;
     this.#data = undefined;
     this.#size += size;

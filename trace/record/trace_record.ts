@@ -1,7 +1,7 @@
 import type { LRUEntry } from "../../core/collections/lru_list.ts";
 import { parseLink, type SpanReference } from "../export/links.ts";
 import { LINK, UPGRADE_LINK } from "../export/semantics.ts";
-import { BYTES_PER_SPAN, TRACE_SIZE } from "./limits.ts";
+import { capacityOf } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
@@ -38,6 +38,8 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   newer: TraceRecord | undefined = undefined;
   /** The number of recorded spans. */
   spanCount = 1;
+  /** The bytes of attributes and events, roughly. */
+  size = 0;
   /** The number of dropped spans. */
   droppedSpans = 0;
   /** The public record, after the trace's end and on demand. */
@@ -47,7 +49,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   #last: SpanImpl;
   #openSpans = 1;
   readonly #capacity: number;
-  #room: number;
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
 
@@ -61,11 +62,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     const startedAt = host.clock.monotonic();
     this.host = host;
     this.origin = host.origin.current(startedAt);
-    this.#capacity = Math.max(
-      TRACE_SIZE,
-      host.maxSpansPerTrace * BYTES_PER_SPAN,
-    );
-    this.#room = this.#capacity;
+    this.#capacity = capacityOf(host.maxSpansPerTrace);
     this.knownId = options?.traceId;
     this.isContinued = this.knownId !== undefined;
     this.remoteParentId = options?.parentId ?? null;
@@ -95,11 +92,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The start, in epoch milliseconds. */
   get startTime(): number {
     return this.origin + this.root.startedAt;
-  }
-
-  /** The bytes of attributes and events, roughly. */
-  get size(): number {
-    return this.#capacity - this.#room;
   }
 
   /** The spans that the first span links to. */
@@ -195,8 +187,8 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** Reserves `size` bytes, or returns `false` if they don't fit. */
   charge(size: number): boolean {
     // `size` is NaN if untyped code passes a key without a length.
-    if (!(size <= this.#room)) return false;
-    this.#room -= size;
+    if (!(this.size + size <= this.#capacity)) return false;
+    this.size += size;
     return true;
   }
 
@@ -224,7 +216,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     }
     if (last !== undefined) this.#last = last;
     this.#last.next = undefined;
-    this.#room = this.#capacity - size;
+    this.size = size;
     this.data = undefined;
     return before - this.spanCount;
   }
