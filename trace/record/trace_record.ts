@@ -47,7 +47,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The trace id if it was read before. */
   knownId: string | undefined;
   #last: SpanImpl;
-  #openSpans = 1;
   readonly #capacity: number;
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
@@ -139,7 +138,6 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     const span = new SpanImpl(this, parent, name, layer, startedAt);
     this.#last = this.#last.next = span;
     this.spanCount++;
-    this.#openSpans++;
     span.stack = host.locator?.capture(name, attributes, this.openSpan);
     setAttributes(span, attributes);
     host.onSpanStart(span);
@@ -148,9 +146,8 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
 
   /** Called when a span has ended. The root ends the trace. */
   onSpanEnd(span: SpanImpl): void {
-    this.#openSpans--;
     const isRoot = span === this.root;
-    if (isRoot && this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
+    if (isRoot) this.#timeOutOpenSpans(span.endedAt);
     this.host.onSpanEnd(span);
     if (!isRoot) return;
     this.#errors = this.#lastThrown = undefined;
@@ -158,12 +155,11 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   }
 
   #timeOutOpenSpans(endedAt: number): void {
-    for (const span of this.spans) {
-      if (!span.isOpen) continue;
-      span.endedAt = endedAt;
-      if (span.status === "ok") span.status = "timeout";
-      this.#openSpans--;
-      this.host.onSpanEnd(span);
+    for (let s: SpanImpl | undefined = this.root; s !== undefined; s = s.next) {
+      if (!s.isOpen) continue;
+      s.endedAt = endedAt;
+      if (s.status === "ok") s.status = "timeout";
+      this.host.onSpanEnd(s);
     }
   }
 
