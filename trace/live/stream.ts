@@ -26,7 +26,7 @@ const MAX_MESSAGE = 256 * 1024;
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
 /** The state of a client. */
-export interface Client {
+interface Client {
   /** Whether it receives traces. */
   readonly reads: boolean;
   /** Whether its spans are accepted. */
@@ -35,19 +35,8 @@ export interface Client {
   missed: number;
 }
 
-/** The stream, from its first client on. */
-export interface LiveStream {
-  /** Answers a request for the stream. */
-  upgrade(
-    request: Request,
-    info: ConnectionInfo | undefined,
-    data: Client,
-  ): Response;
-  /** The number of connected clients. */
-  readonly size: number;
-  /** Closes all connections and stops listening to the tracer. */
-  close(): Promise<void>;
-}
+/** The stream of a tracer, from its first client on. */
+export type LiveStream = ReturnType<typeof openStream>;
 
 /** Opens the stream of a tracer. */
 export function openStream(
@@ -55,7 +44,7 @@ export function openStream(
   collector: Collector,
   now: () => number,
   maxSocketsPerAddress: number | undefined,
-): LiveStream {
+) {
   const watchers = new Set<ServerWebSocket<Client>>();
   let unsubscribe: (() => void) | undefined;
 
@@ -113,7 +102,11 @@ export function openStream(
   }
 
   return {
-    upgrade(request, info, data) {
+    upgrade(
+      request: Request,
+      info: ConnectionInfo | undefined,
+      data: Client,
+    ): Response {
       upgrader.upgrade(request, { data, info });
       return upgrader.response(request) ?? errorResponse(
         426,
@@ -122,12 +115,12 @@ export function openStream(
         { upgrade: "websocket" },
       );
     },
-    get size() {
+    get size(): number {
       return upgrader.size;
     },
-    async close() {
+    close(): Promise<void> {
       stopListening();
-      await upgrader.close();
+      return upgrader.close();
     },
   };
 }
