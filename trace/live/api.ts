@@ -71,18 +71,17 @@ export function createTracesAPIHandler(
   const allow = collector ? "GET, HEAD, POST" : "GET, HEAD";
 
   return async (request, info) => {
-    const kind = request.method === "POST" ? "write" : "read";
+    const { method } = request;
+    const kind = method === "POST" ? "write" : "read";
     const refusal = await refuse(rule, request, info, kind);
     if (refusal !== undefined) return refusal;
-    switch (request.method) {
-      case "GET":
-      case "HEAD":
-        return (await loadAnswers()).read(tracer, request);
-      case "POST":
-        if (collector === undefined) break;
-        return (await loadAnswers()).collect(collector, request);
+    if (method === "GET" || method === "HEAD") {
+      return (await loadAnswers()).read(tracer, request);
     }
-    const message = `Traces take ${allow}, not ${request.method}`;
+    if (method === "POST" && collector !== undefined) {
+      return (await loadAnswers()).collect(collector, request);
+    }
+    const message = `Traces take ${allow}, not ${method}`;
     return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
   };
 }
