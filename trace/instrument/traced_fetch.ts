@@ -92,7 +92,14 @@ type Init = Parameters<typeof fetch>[1];
  */
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
   checkOptions(options, OPTIONS, TRACE);
-  const isTold = originFilter(options.trustedOrigins ?? []);
+  const { trustedOrigins = [] } = options;
+  if (trustedOrigins !== "*") {
+    for (const origin of trustedOrigins) {
+      checkValue(origin, "trustedOrigins", anOrigin, TRACE);
+    }
+  }
+  const isTold = (origin: string) =>
+    trustedOrigins === "*" || trustedOrigins.includes(origin);
   // Read late, because tests and other libraries replace it.
   const send: typeof fetch = options.fetch ??
     ((input, init) => globalThis.fetch(input, init));
@@ -125,7 +132,9 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
         noteStatus(span, response.status);
         return response;
       } catch (error) {
-        if (isGivenUp(error, init?.signal ?? requestOf(input)?.signal)) {
+        const signal = init?.signal ?? requestOf(input)?.signal;
+        // An abort isn't an error; a timeout is.
+        if (signal?.aborted && (error as Error)?.name !== "TimeoutError") {
           span.event("fetch.aborted");
           // An ended span no longer records the error.
           span.end();
@@ -134,16 +143,6 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
       }
     });
   };
-}
-
-function originFilter(
-  origins: readonly string[] | "*",
-): (origin: string) => boolean {
-  if (origins === "*") return () => true;
-  for (const origin of origins) {
-    checkValue(origin, "trustedOrigins", anOrigin, TRACE);
-  }
-  return (origin) => origins.includes(origin);
 }
 
 /** Returns the URL of a request. `undefined` if it isn't HTTP, or invalid. */
@@ -199,10 +198,4 @@ function noteStatus(span: Span, status: number): void {
   // OpenTelemetry: for clients, 4xx is an error too.
   span.setAttribute("error.type", String(status));
   span.error();
-}
-
-/** An abort isn't an error; a timeout is. */
-function isGivenUp(error: unknown, signal: AbortSignal | null | undefined) {
-  return signal?.aborted === true &&
-    (error as Error | undefined)?.name !== "TimeoutError";
 }
