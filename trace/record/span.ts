@@ -196,13 +196,10 @@ export class SpanImpl implements Span {
       this.droppedEvents++;
       return;
     }
-    const event: { -readonly [K in keyof SpanEvent]: SpanEvent[K] } = {
-      name,
-      time: this.trace.now(),
-    };
-    if (attributes !== undefined) {
-      event.attributes = this.#eventAttributes(attributes);
-    }
+    const time = this.trace.now();
+    const event: SpanEvent = attributes === undefined
+      ? { name, time }
+      : { name, time, attributes: this.#eventAttributes(attributes) };
     events.push(event);
     this.trace.host.onEvent(this, event);
   }
