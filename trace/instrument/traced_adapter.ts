@@ -115,10 +115,7 @@ function runWith(args: unknown[], open: QueryOpener, run: Method): unknown {
   const callback = args.at(-1);
   const scope = currentScope();
   const parent = getActiveSpan();
-  if (
-    typeof callback !== "function" || scope === undefined ||
-    parent === undefined
-  ) {
+  if (typeof callback !== "function" || parent === undefined) {
     return runQuery(open, () => run(...args));
   }
   const span = open(parent);
@@ -133,7 +130,7 @@ function runWith(args: unknown[], open: QueryOpener, run: Method): unknown {
         span.end();
         // With a pool, the driver calls from the request that opened the
         // connection.
-        return runInScope(scope, () => callback.apply(this, values));
+        return runInScope(scope!, () => callback.apply(this, values));
       },
     );
   } catch (error) {
