@@ -15,7 +15,6 @@ import { LAYERS } from "../layers.ts";
 import type { Layer } from "../types.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { RandomSource } from "./ids.ts";
-import type { TraceSettings } from "./trace_settings.ts";
 
 /** Options of a tracer. */
 export interface TracerOptions {
@@ -49,19 +48,13 @@ const OPTIONS: OptionRules<TracerOptions> = {
   random: aFunction,
 };
 
-/** The options of a tracer with their defaults. */
-interface ReadOptions extends TraceSettings {
-  readonly maxTraces: number;
-  readonly clock: Clock;
-  readonly random: RandomSource | undefined;
-}
-
 /**
  * Checks the options of a tracer.
  *
+ * @returns The options with their defaults.
  * @throws {TypeError} If an option is wrong or unknown.
  */
-export function readTracerOptions(options: TracerOptions): ReadOptions {
+export function readTracerOptions(options: TracerOptions) {
   checkOptions(options, OPTIONS, "create tracer");
   const {
     maxTraces = 200,
@@ -78,7 +71,7 @@ export function readTracerOptions(options: TracerOptions): ReadOptions {
     maxTraces,
     maxSpansPerTrace,
     minDurationMs,
-    records: (layer) => layers?.includes(layer) ?? true,
+    records: (layer: Layer) => layers?.includes(layer) ?? true,
     clock,
     random,
   };
