@@ -16,7 +16,6 @@ import {
 } from "./cache_response.ts";
 import {
   type CacheableFunction,
-  type CacheAccess,
   type CachedFunction,
   callCached,
   createCachedFunction,
@@ -131,11 +130,6 @@ export interface Cache extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A cache and its parts. */
-export interface CacheParts extends CacheAccess {
-  readonly cache: Cache;
-}
-
 /**
  * Creates a cache, separate from the one that the functions of the module share.
  *
@@ -158,7 +152,7 @@ export function createCache(options: CacheOptions = {}): Cache {
 }
 
 /** Creates a cache and returns it with its parts. */
-export function createParts(options: CacheOptions): CacheParts {
+export function createParts(options: CacheOptions) {
   const operation = "create cache";
   checkOptions(options, CACHE, operation);
   if (options.store !== undefined) {

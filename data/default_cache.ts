@@ -13,7 +13,6 @@ import {
 import {
   type Cache,
   type CacheOptions,
-  type CacheParts,
   type CacheStats,
   createParts,
 } from "./cache.ts";
@@ -27,7 +26,7 @@ import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
 let current = createParts({});
 
 /** Returns the parts of the shared cache. */
-export function currentCache(): CacheParts {
+export function currentCache() {
   return current;
 }
 
