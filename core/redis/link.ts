@@ -48,6 +48,11 @@ export interface RedisLinkOptions extends
  */
 export class RedisLink extends StoreLink<RedisCommands>
   implements RedisCommands {
+  readonly send: RedisCommands["send"] = (...args) =>
+    this.use((commands) => commands.send(...args));
+  readonly run: RedisCommands["run"] = (...args) =>
+    this.use((commands) => commands.run(...args));
+
   /** Creates a link that connects at its first use. */
   constructor(options: RedisLinkOptions) {
     const { key } = options;
@@ -65,18 +70,6 @@ export class RedisLink extends StoreLink<RedisCommands>
       isLost: isConnectionLost,
       isPassing: isFull,
     });
-  }
-
-  send(args: readonly string[], key?: string): Promise<unknown> {
-    return this.use((commands) => commands.send(args, key));
-  }
-
-  run(
-    script: RedisScript,
-    keys: readonly [string, ...string[]],
-    args?: readonly string[],
-  ): Promise<unknown> {
-    return this.use((commands) => commands.run(script, keys, args));
   }
 }
 
