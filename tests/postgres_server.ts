@@ -21,7 +21,10 @@ export interface PostgresServer extends AsyncDisposable {
 /** The drivers that stores must work with. */
 export const DRIVERS = {
   "npm:pg": (url: string) => () => new pg.Client(url),
-  "npm:postgres": (url: string) => () => postgres(url, { max: 1 }),
+  // After end(), the timer of a connection's lifetime runs until its socket has
+  // closed, which may be after the test.
+  "npm:postgres": (url: string) => () =>
+    postgres(url, { max: 1, max_lifetime: 0 }),
 } as const;
 
 export type Driver = keyof typeof DRIVERS;
