@@ -1,7 +1,12 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
 import { shareBrowser } from "./browser.ts";
 import {
   listedPaths,
@@ -137,6 +142,12 @@ testViewer(
     await ask(atlas, "/countries/fra", "/countries/deu");
     await waitForText(page, ".new-pill", "2 new");
     assertEquals(await listedPaths(page), before);
+    // A click would scroll to it.
+    const isInView = await page.locator(".new-pill").evaluate((pill) => {
+      const { top, bottom } = pill.getBoundingClientRect();
+      return top > 0 && bottom < innerHeight;
+    });
+    assert(isInView, "the number of new traces is in view");
     await page.locator(".new-pill").click();
     await waitForCount(page, "62 traces");
     await waitForText(page, "#trace-list .path", "/countries/deu");
