@@ -90,7 +90,8 @@ async function bundle(
     minify: true,
     define,
     format: "iife",
-    target: ["es2023", "chrome123", "firefox121", "safari17.5"],
+    // Older ones lack `light-dark()`, and Firefox the menu's popover.
+    target: ["es2023", "chrome123", "firefox125", "safari17.5"],
     charset: "utf8",
     legalComments: "none",
     jsx: "automatic",
