@@ -367,6 +367,35 @@ Deno.test("Events that wait for their spans are bounded", () => {
   assert(kept > 400 && kept < 600, `${kept}`);
 });
 
+for (const logged of [1, 2]) {
+  const isKept = logged === 1;
+  const title = isKept
+    ? "Logs leave a full trace with the span that they belong to"
+    : "A trace whose parts all had no room emits no update";
+  Deno.test(title, () => {
+    const { tracer } = createTestTracer();
+    const root = tracer.startTrace("GET /");
+    const { traceId } = root;
+    const text = "x".repeat(4_000);
+    const attributes = { a: text, b: text, c: text, d: text, e: text };
+    for (let i = 0; i < 60; i++) root.setAttribute(`key${i}`, text);
+    for (let i = 0; i < 25; i++) root.event("step", attributes);
+    tracer.mergeSpans([remote(1, traceId, root.id, "job", [0, 9])]);
+    const event = { name: "log", time: EPOCH, attributes };
+    // The logs of an unknown span stay, because it may arrive.
+    const log = { traceId, spanId: id(logged), event };
+    assert(tracer.mergeEvents(Array.from({ length: 40 }, () => log)) > 20);
+    const updates: (TraceData | undefined)[] = [];
+    tracer.subscribe((event) => {
+      if (event.type === "trace:update") updates.push(event.trace);
+    });
+    root.end();
+    const trace = tracer.getTrace(traceId);
+    assertEquals(trace && treeOf(trace), isKept ? "GET /" : undefined);
+    assertEquals(updates.includes(undefined), false);
+  });
+}
+
 for (const skew of [-5_000, 5_000]) {
   Deno.test(`A server's clock that differs by ${skew} ms is aligned with the page's`, () => {
     const test = createTestTracer();

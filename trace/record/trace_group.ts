@@ -101,15 +101,23 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   }
 
   #makeRoom(spans: number, bytes: number): void {
-    for (const [id, span] of [...this.#spans ?? []].reverse()) {
-      const hasRoom = this.#spanCount + spans <= this.#maxSpans &&
-        this.#size + bytes <= capacityOf(this.#maxSpans);
-      if (hasRoom) return;
-      this.#spans!.delete(id);
+    const isFull = () =>
+      this.#spanCount + spans > this.#maxSpans ||
+      this.#size + bytes > capacityOf(this.#maxSpans);
+    if (this.#spans === undefined || !isFull()) return;
+    for (const [id, span] of [...this.#spans].reverse()) {
+      if (!isFull()) return;
+      this.#spans.delete(id);
       this.#spanCount--;
       this.#size -= sizeOfSpan(span);
       this.#droppedSpans++;
+      for (const event of this.#events?.get(id) ?? []) {
+        this.#size -= sizeOfEvent(event);
+      }
+      this.#events?.delete(id);
     }
+    // Nothing is left of them, so the group may be empty.
+    this.#spans = undefined;
   }
 
   /**
