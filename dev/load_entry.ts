@@ -7,15 +7,8 @@ import { isThenable } from "../core/maybe_async.ts";
 import { trimEnd } from "../core/trim_end.ts";
 import { nodeUtil } from "../core/runtime/node_builtins.ts";
 import { DevError } from "./dev_error.ts";
+import { importModule } from "./import_module.ts";
 import { isPortInUse } from "./server.ts";
-
-/**
- * An `import()` that `deno publish` doesn't see. It would warn that it can't
- * rewrite the URL for JSR, but the URL of a user's file needs no rewriting.
- */
-const importModule = new Function("url", "return import(url)") as (
-  url: string,
-) => Promise<{ default?: unknown }>;
 
 /**
  * Imports the file that default-exports the app.

@@ -25,13 +25,14 @@ import {
   devServer,
   type DevServerOptions,
 } from "./dev_server.ts";
+import { importModule } from "./import_module.ts";
 
 /** Listens with Node's server. */
 export async function startNodeServer(
   app: DevApp,
   { hostname, port, entry }: DevServerOptions,
 ): Promise<DevServer> {
-  const webSocketServer = createWebSocketServer(entry);
+  const webSocketServer = await createWebSocketServer(entry);
   const node = createNodeHost(
     app,
     webSocketServer === undefined ? {} : { webSocketServer },
@@ -130,15 +131,17 @@ function bodyOf(
 }
 
 /** Returns `undefined` if the app doesn't depend on `ws`. */
-function createWebSocketServer(entry: string): object | undefined {
-  const require = createRequire(pathToFileURL(entry));
+async function createWebSocketServer(
+  entry: string,
+): Promise<object | undefined> {
+  let path: string;
   try {
-    require.resolve("ws");
+    path = createRequire(pathToFileURL(entry)).resolve("ws");
   } catch {
     return undefined;
   }
-  const { WebSocketServer } = require("ws") as {
-    readonly WebSocketServer: new (options: object) => object;
+  const ws = await importModule(pathToFileURL(path).href) as {
+    default: { WebSocketServer: new (options: object) => object };
   };
-  return new WebSocketServer({ noServer: true });
+  return new ws.default.WebSocketServer({ noServer: true });
 }
