@@ -172,9 +172,11 @@ export class RunningScopes {
 
   async #end(deadline: Deadline, close: () => Promise<void>): Promise<void> {
     const own = outerScopes(currentScope());
-    const others = () => this.#scopes.filter((scope) => !own.includes(scope));
-    const isIdle = () => others().length === 0;
-    const sent = others().map((scope) => scope.ownContext?.info?.completed);
+    const isOther = (scope: RequestScope) => !own.includes(scope);
+    // Called after each request, so it mustn't visit all of them.
+    const isIdle = () => !this.#scopes.some(isOther);
+    const sent = this.#scopes.filter(isOther)
+      .map((scope) => scope.ownContext?.info?.completed);
     if (!isIdle()) {
       const idle = new Promise<void>((resolve) => {
         this.#onEnd = () => isIdle() && resolve();

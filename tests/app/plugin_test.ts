@@ -9,6 +9,9 @@ import type { Plugin, PluginHost } from "@quartet/kit/app";
 import { cacheResponse } from "@quartet/kit/data";
 import { rpcPlugin } from "@quartet/kit/rpc";
 import { tracePlugin } from "@quartet/kit/trace";
+import { RunningScopes } from "../../app/shutdown.ts";
+import { RequestScope } from "../../core/request_scope.ts";
+import { assertLinear } from "../growth.ts";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 
@@ -177,6 +180,26 @@ Deno.test("close() closes all plugins even if some fail, and reports all failure
     error.message,
     'Cannot close app: the plugins "d", "c" failed to close',
   );
+});
+
+Deno.test("close() takes linear time in the number of running requests", async () => {
+  await assertLinear("Ending requests while an app closes", {
+    lengths: [1_000, 10_000],
+    prepare(count) {
+      const running = new RunningScopes();
+      const scopes = Array.from(
+        { length: count },
+        () => new RequestScope(undefined, undefined),
+      );
+      for (const scope of scopes) running.add(scope);
+      return { running, scopes };
+    },
+    async run({ running, scopes }) {
+      const ended = running.end(() => Promise.resolve());
+      for (const scope of scopes) running.remove(scope);
+      await ended;
+    },
+  });
 });
 
 Deno.test("createApp() rejects a function as a plugin, though it has a name", () => {
