@@ -212,19 +212,27 @@ export function createHTTPHandler(
     const call = new Call(endpoint, source.ctx, source);
     source.arrived = true;
     recordCall(endpoint.path);
-    return attempt(
-      () =>
-        whenDone(perform(call, input, success), (envelope) => {
-          if (source.added !== undefined) checkHeaders(source.added, call.path);
-          call.settle();
-          return envelope;
-        }),
-      (error) => {
-        const failure = report(error, call);
-        call.settle();
-        throw failure;
-      },
-    );
+    return attempt(runCall, fail, call, source, input);
+  }
+
+  function runCall(
+    call: Call,
+    source: RequestSource,
+    input: unknown,
+  ): MaybePromise<string> {
+    return whenDone(perform(call, input, success), finish, call, source);
+  }
+
+  function finish(envelope: string, call: Call, source: RequestSource): string {
+    if (source.added !== undefined) checkHeaders(source.added, call.path);
+    call.settle();
+    return envelope;
+  }
+
+  function fail(error: unknown, call: Call): never {
+    const failure = report(error, call);
+    call.settle();
+    throw failure;
   }
 
   function success(data: unknown): string {

@@ -15,6 +15,7 @@ import {
   invalidFields,
   sanitizeValidationError,
   validate,
+  type Validation,
 } from "../procedure/validate.ts";
 import { type Call, HandlerArguments } from "./call.ts";
 import { invalidReason } from "./refusal_reason.ts";
@@ -60,25 +61,36 @@ function handle(call: Call, args: HandlerArguments, input: unknown): unknown {
   const { procedure, span } = call;
   if (procedure.input === undefined) return answer(call, args);
   const began = span === undefined ? 0 : performance.now();
-  return whenDone(validate(procedure.input, input), (checked) => {
-    span?.event("rpc.validation", {
-      "app.rpc.valid": checked.valid,
-      "app.rpc.validation_duration": performance.now() - began,
-      "app.rpc.invalid_fields": checked.valid
-        ? undefined
-        : invalidFields(checked.error),
-    });
-    if (!checked.valid) {
-      const details = sanitizeValidationError(checked.error);
-      span?.setAttribute("app.reason", invalidReason(details, input));
-      const message = `Input validation failed for ${call.path}: ${
-        firstIssue(details)
-      }`;
-      throw new RPCError("VALIDATION_ERROR", message, 400, { details });
-    }
-    args.input = checked.value;
-    return answer(call, args);
+  const checked = validate(procedure.input, input);
+  return whenDone(checked, useInput, call, args, input, began);
+}
+
+/** Answers a call whose input is valid. */
+function useInput(
+  checked: Validation,
+  call: Call,
+  args: HandlerArguments,
+  input: unknown,
+  began: number,
+): unknown {
+  const { span } = call;
+  span?.event("rpc.validation", {
+    "app.rpc.valid": checked.valid,
+    "app.rpc.validation_duration": performance.now() - began,
+    "app.rpc.invalid_fields": checked.valid
+      ? undefined
+      : invalidFields(checked.error),
   });
+  if (!checked.valid) {
+    const details = sanitizeValidationError(checked.error);
+    span?.setAttribute("app.reason", invalidReason(details, input));
+    const message = `Input validation failed for ${call.path}: ${
+      firstIssue(details)
+    }`;
+    throw new RPCError("VALIDATION_ERROR", message, 400, { details });
+  }
+  args.input = checked.value;
+  return answer(call, args);
 }
 
 function answer(call: Call, args: HandlerArguments): unknown {
