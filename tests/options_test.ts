@@ -796,6 +796,48 @@ Deno.test("OAuth providers use inherited options", () => {
   }
 });
 
+Deno.test("Channels use inherited options", async () => {
+  const refused = () => Promise.reject(new Error("it is away"));
+  const used: string[] = [];
+  const copy = { connect: refused, on() {}, disconnect() {} };
+  const client = {
+    ...copy,
+    duplicate() {
+      used.push("client");
+      return copy;
+    },
+    call() {},
+    subscribe() {},
+  };
+  const onError = () => void used.push("onError");
+  await using redis = createRedisChannel(
+    Object.assign(Object.create({ client, onError }), { name: "a" }),
+  );
+  await assertRejects(() => redis.publish("a"), app.UnavailableError);
+  assertEquals(used, ["client", "onError"]);
+
+  let names: readonly unknown[] = [];
+  const connect = () => ({
+    connect: () => Promise.resolve(),
+    on() {},
+    end: () => Promise.resolve(),
+    escapeIdentifier() {},
+    query({ values }: { readonly values: readonly unknown[] }) {
+      names = values;
+      return Promise.reject(new Error("it is away"));
+    },
+  });
+  await using postgres = createPostgresChannel(
+    Object.assign(
+      Object.create({ schema: "inherited", table: "messages" }),
+      { connect, name: "a", timeout: 0.1, onError() {} },
+    ),
+  );
+  await assertRejects(() => postgres.publish("a"));
+  // Asked for first: the last object of the tables, and their schema.
+  assertEquals(names, ["inherited.messages", "inherited"]);
+});
+
 Deno.test("createClient() and createHTTPClient() reject unknown options and list the known ones", () => {
   for (const create of [createClient, createHTTPClient]) {
     assertThrows(

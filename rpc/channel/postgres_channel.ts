@@ -110,6 +110,6 @@ export function createPostgresChannel<T>(
 ): PostgresChannel<T> {
   checkOptions(options, OPTIONS, "create channel");
   const { history = DEFAULT_HISTORY, transformer } = options;
-  const log = createPostgresLog({ ...options, history });
+  const log = createPostgresLog(options, history);
   return createLogChannel(log, history, transformer);
 }

@@ -31,8 +31,6 @@ export interface PostgresLogOptions extends PostgresOptions {
   readonly table?: string;
   /** The channel's name. */
   readonly name: string;
-  /** The minimum number of messages kept. */
-  readonly history: number;
   /** The source of randomness. Default: `crypto.getRandomValues`. */
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
@@ -59,10 +57,14 @@ const TRIM_PART = 1 / 16;
  * Creates a log that connects at its first use. Statements run in the order of
  * the calls.
  *
+ * @param history The minimum number of messages kept.
  * @throws {TypeError} If `connect` doesn't create a supported client.
  */
-export function createPostgresLog(options: PostgresLogOptions): MessageLog {
-  const { name, history } = options;
+export function createPostgresLog(
+  options: PostgresLogOptions,
+  history: number,
+): MessageLog {
+  const { name } = options;
   const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
   const { channel, lock } = meetingPoint("channel", schema, table, name);

@@ -116,13 +116,14 @@ export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
   checkOptions(options, OPTIONS, "create channel");
-  const { name, history = DEFAULT_HISTORY, timeout = 1 } = options;
+  const { client, name, history = DEFAULT_HISTORY, timeout = 1 } = options;
   const log = createRedisLog({
-    ...options,
+    client,
     what: `channel ${name}`,
     key: name,
     timeout: toDelay(timeout),
     history,
+    onError: options.onError,
   });
   return createLogChannel(log, history, options.transformer);
 }
