@@ -54,8 +54,9 @@ export function readText(message: unknown, limit: number): string {
  */
 export function textAtStart(message: unknown, count: number): string {
   if (typeof message === "string") return message.slice(0, count);
-  const bytes = joined(chunksOf(message) ?? []);
-  return lenientDecoder.decode(bytes.subarray(0, count));
+  // A message may be far beyond the limit, so the rest isn't copied.
+  const starts = chunksOf(message)?.map((chunk) => chunk.subarray(0, count));
+  return lenientDecoder.decode(joined(starts ?? []).subarray(0, count));
 }
 
 /** Returns the length of a message: bytes, or UTF-16 code units of a string. */

@@ -1,6 +1,6 @@
 /** A router's `websocket` handler on a server of the npm package `ws`. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createRouter, procedure, type Router } from "@quartet/kit/rpc";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { once } from "node:events";
@@ -235,6 +235,24 @@ Deno.test("Invalid UTF-8 is a PARSE_ERROR, and so is a value that isn't text", (
       text: `Messages must be text or its bytes, received ${received}`,
     }]);
   }
+});
+
+Deno.test("A message beyond the limit isn't copied to find its id", () => {
+  const start = new TextEncoder().encode('{"type":"subscribe","id":"a","x":"');
+  const rest = new Uint8Array(1_000_000);
+  const { set } = Uint8Array.prototype;
+  let copied = 0;
+  Uint8Array.prototype.set = function (values, offset) {
+    copied += values.length;
+    set.call(this, values, offset);
+  };
+  try {
+    const [answer] = answersTo([start, rest, rest]);
+    assertMatch(answer!.text, /^The message must be at most \d+ bytes$/);
+  } finally {
+    Uint8Array.prototype.set = set;
+  }
+  assert(copied < 10_000, `${copied} bytes were copied`);
 });
 
 Deno.test("The limit applies to the bytes of a binary message before decoding", () => {
