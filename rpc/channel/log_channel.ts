@@ -13,8 +13,9 @@ import { startOf } from "./starting_position.ts";
 type End = (failure?: { readonly error: unknown }) => void;
 
 /**
- * Creates a channel that several processes share, over a log. All subscriptions of this process share the
- * copies of the newest messages. They read the others from the log.
+ * Creates a channel that several processes share, over a log. All subscriptions of
+ * this process share the copies of the newest messages. They read the others from
+ * the log.
  *
  * @param history The number of messages to copy.
  */
