@@ -204,6 +204,11 @@ testPage(
         name === "page:load" && !attributes["app.open"]
       );
     await sentSpan(app, "page:load");
+    // The browser stores an image some time after it has shown it.
+    await view.page.waitForFunction(async () => {
+      const init = { cache: "only-if-cached", mode: "same-origin" } as const;
+      return (await fetch("/cached.gif", init).catch(() => null))?.ok;
+    });
     await view.page.goto(`${app.url}/?again`);
     const second = await until("the second page load", () => loads()[1]);
     const names = app.sent.filter(({ parentId }) => parentId === second.id)
