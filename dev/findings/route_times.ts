@@ -1,3 +1,4 @@
+import { countBelow } from "../../core/collections/count_below.ts";
 import { percentile } from "../../trace/export/percentile.ts";
 import type { SpanData } from "../../trace/types.ts";
 
@@ -41,10 +42,10 @@ export class RouteTimes {
 
   #addUsual(duration: number): void {
     this.#usual.push(duration);
-    this.#sorted.splice(placeOf(this.#sorted, duration), 0, duration);
+    this.#sorted.splice(countBelow(this.#sorted, duration), 0, duration);
     if (this.#usual.length <= MAX_HISTORY) return;
     const oldest = this.#usual.shift()!;
-    this.#sorted.splice(placeOf(this.#sorted, oldest), 1);
+    this.#sorted.splice(countBelow(this.#sorted, oldest), 1);
   }
 
   /** Returns the slowdown that a request is part of, if there is one. */
@@ -65,16 +66,4 @@ export class RouteTimes {
       median + MIN_DIFFERENCE,
     );
   }
-}
-
-/** Returns the index of the first number that isn't less than a value. */
-function placeOf(ascending: readonly number[], value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

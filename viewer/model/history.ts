@@ -4,6 +4,7 @@
  * @module
  */
 
+import { countBelow } from "../../core/collections/count_below.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { statementOf } from "../../trace/export/attributes.ts";
 import { percentile } from "../../trace/export/percentile.ts";
@@ -11,7 +12,6 @@ import { selfTimes } from "../../trace/export/self_time.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import { routeKey } from "./filters.ts";
-import { countBelow } from "./numbers.ts";
 import type { TraceEntry } from "./summary.ts";
 import { spanKey } from "./tree.ts";
 

@@ -12,18 +12,6 @@ export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** Returns how many of ascending numbers are smaller than a number. */
-export function countBelow(ascending: Float64Array, limit: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Returns the sum of `valueOf` over all items. */
 export function sumOf<T>(
   items: readonly T[],

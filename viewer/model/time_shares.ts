@@ -6,8 +6,9 @@
  * @module
  */
 
+import { countBelow } from "../../core/collections/count_below.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
-import { clamp, countBelow } from "./numbers.ts";
+import { clamp } from "./numbers.ts";
 import { selfOf, type SpanNode, type TraceTree } from "./tree.ts";
 
 /**
