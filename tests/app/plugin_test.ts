@@ -182,6 +182,41 @@ Deno.test("close() closes all plugins even if some fail, and reports all failure
   );
 });
 
+Deno.test("close() waits for every running request, in whatever order they end", async () => {
+  const gates = new Map(
+    ["a", "b", "c", "d"].map((id) => [id, Promise.withResolvers<void>()]),
+  );
+  let isClosed = false;
+  const app = createApp({
+    plugins: [{ name: "it", close: () => void (isClosed = true) }],
+    routes: [
+      {
+        path: "/:id",
+        handler: async (_, { params }) => {
+          await gates.get(params.id!)!.promise;
+          // A call from within a running request is a part of it.
+          return await app.fetch(new Request("http://localhost/inner/x"));
+        },
+      },
+      { path: "/inner/x", handler: () => new Response("inner") },
+    ],
+  });
+  const answers = Array.from(
+    gates.keys(),
+    (id) => app.fetch(new Request(`http://localhost/${id}`)),
+  );
+  await new Promise((resolve) => setTimeout(resolve));
+  const closing = app.close();
+  for (const id of ["b", "d", "a", "c"]) {
+    assertEquals(isClosed, false, `${id} is running`);
+    gates.get(id)!.resolve();
+    const response = await answers[[...gates.keys()].indexOf(id)]!;
+    assertEquals([response.status, await response.text()], [200, "inner"]);
+  }
+  await closing;
+  assertEquals(isClosed, true);
+});
+
 Deno.test("close() takes linear time in the number of running requests", async () => {
   await assertLinear("Ending requests while an app closes", {
     lengths: [1_000, 10_000],

@@ -111,6 +111,15 @@ Deno.test("observe() only runs the function if nothing is traced", () => {
   assertStrictEquals(result, lazy);
 });
 
+Deno.test("observe() passes more arguments on, in a trace and outside", async () => {
+  const add = (span: unknown, a: number, b: number) =>
+    [span !== undefined, a + b] as const;
+  assertEquals(observe("add", "custom", add, 1, 2), [false, 3]);
+  await traced(() => {
+    assertEquals(observe("add", "custom", add, 3, 4), [true, 7]);
+  });
+});
+
 Deno.test("observe() returns the function's result and ends its span", async () => {
   let open: RecordedSpan | undefined;
   const root = await traced(() => {

@@ -215,9 +215,12 @@ Deno.test("serve() calls fetch and close as methods", async () => {
 
 Deno.test("serve() awaits a lazy promise that has only then()", async () => {
   let isClosed = false;
+  let runs = 0;
   const lazy = {
-    then: (resolve: (response: Response) => void) =>
-      resolve(new Response("lazy")),
+    then(resolve: (response: Response) => void) {
+      runs++;
+      resolve(new Response("lazy"));
+    },
   };
   const server = serve({
     fetch: () => lazy as unknown as Promise<Response>,
@@ -226,6 +229,7 @@ Deno.test("serve() awaits a lazy promise that has only then()", async () => {
   assertEquals(await bodyOf(urlOf(server)), "lazy");
   await server.shutdown();
   assert(isClosed);
+  assertEquals(runs, 1);
 });
 
 Deno.test("shutdown() finishes a running request, closes the fetcher, then resolves", async () => {
