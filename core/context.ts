@@ -51,8 +51,8 @@ const NO_PARAMS: Params = Object.freeze({});
 type Store = Pick<RequestContext, "get" | "set">;
 
 /**
- * The values of a request. Most requests have one, for which a `Map` would take
- * 180 bytes.
+ * The values of a request. Most requests have one. A `Map` would take 180 bytes
+ * for it.
  */
 class Values implements Store {
   #key: string | undefined;

@@ -58,7 +58,7 @@ Deno.test("Each user has separate favourites", async () => {
     );
   }
   const unknown = await assertRejects(
-    () => rpc.favourites.add.mutate({ code: "XXX" }),
+    () => rpc.favourites.add.mutate({ code: "ZZZ" }),
     RPCClientError,
   );
   assertEquals(unknown.code, "NOT_FOUND");

@@ -47,7 +47,7 @@ async function openSome(
     country.text.includes("<dt>Capital</dt>"),
     `the page of ${code} shows its capital`,
   );
-  expect((await open("/countries/XXX")).status, 404, "no country");
+  expect((await open("/countries/ZZZ")).status, 404, "no country");
 }
 
 const search: Action = {
