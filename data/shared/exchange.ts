@@ -1,4 +1,3 @@
-import { clearInterval, setInterval } from "node:timers";
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import { isReportedByLink } from "../../core/store_link.ts";
