@@ -11,7 +11,7 @@ export interface Result extends Outcome {
 const TIMEOUT = 240_000;
 
 /**
- * Runs suites with Node or Bun, with one process per module.
+ * Runs suites with Node or Bun, with one process per module, side by side.
  *
  * @param leftOut Names of tests to skip, with the reason.
  */
@@ -21,9 +21,9 @@ export async function runSuites(
   leftOut: ReadonlyMap<string, string>,
   cwd: string,
 ): Promise<Result[]> {
-  const results: Result[] = [];
   const groups = Object.groupBy(suites, ({ path }) => path.split("/")[1]!);
-  for (const group of Object.values(groups)) {
+  const ran = Object.values(groups).map(async (group) => {
+    const results: Result[] = [];
     const file = `${group![0]!.bundle}.json`;
     const bundles = group!.map(({ bundle }) => bundle);
     const { stdout, stderr } = await run(program, [runner, file, ...bundles], {
@@ -38,8 +38,9 @@ export async function runSuites(
         results.push({ path, ...outcome });
       }
     }
-  }
-  return results;
+    return results;
+  });
+  return (await Promise.all(ran)).flat();
 }
 
 function noOutcome(printed: string): Outcome {
