@@ -1,10 +1,21 @@
+import { runOutside } from "../../core/request_scope.ts";
 import type { Invalidation } from "../invalidation_log.ts";
 import { MemoryStore } from "../memory_store.ts";
 import type { CacheRecord, Claim, Lock } from "../store.ts";
 import type { Backend, FoundEntry, LockRequest, Reading } from "./backend.ts";
 import { Exchange } from "./exchange.ts";
-import { readRecord, writeRecord } from "./record_text.ts";
 import type { SharedStoreOptions } from "./shared_options.ts";
+
+type RecordText = typeof import("./record_text.ts");
+
+/**
+ * Loaded by the first read, with which each computation begins. Its npm package
+ * makes Deno load `node:process`, which takes 15 ms of a cold start.
+ */
+let recordText: RecordText | undefined;
+
+const loadRecordText = (): Promise<RecordText> =>
+  runOutside(() => import("./record_text.ts"));
 
 /** A lock in a backend. */
 class SharedLock implements Lock {
@@ -109,8 +120,8 @@ export class SharedStore extends MemoryStore {
     const began = numbers.toShared(record.began);
     const time = this.#now();
     const keepFor = record.keepUntil - time;
-    if (began === undefined || keepFor <= 0) return;
-    const text = writeRecord(key, record);
+    if (began === undefined || keepFor <= 0 || !recordText) return;
+    const text = recordText.writeRecord(key, record);
     const freshFor = Math.max(0, record.freshUntil - time);
     const entry = { epoch, began, freshFor, keepFor, text };
     const own = lock instanceof SharedLock ? lock : undefined;
@@ -156,6 +167,7 @@ export class SharedStore extends MemoryStore {
   /** Reads from the backend, and records the invalidations that it reports. */
   async #read(key: string, request?: LockRequest): Promise<Reading> {
     const exchange = this.#exchange;
+    recordText ??= await loadRecordText();
     await exchange.beforeReading();
     const since = this.#now();
     const backend = exchange.use();
@@ -189,7 +201,7 @@ export class SharedStore extends MemoryStore {
   #recordOf(key: string, entry: FoundEntry): CacheRecord {
     const kept = this.#now() - entry.age;
     return {
-      ...readRecord(key, entry.text),
+      ...recordText!.readRecord(key, entry.text),
       began: this.#exchange.numbers.toLocal(entry.began),
       freshUntil: kept + entry.freshFor,
       keepUntil: kept + entry.keepFor,
