@@ -3,6 +3,7 @@ import {
   Context,
   type RequestContext,
 } from "../../core/context.ts";
+import { checkResponse } from "../../core/http/is_response.ts";
 import { isA } from "../../core/is_a.ts";
 import type { Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
@@ -155,7 +156,14 @@ async function pass(
     noteRoute(req.matchedRoutes?.[req.routeIndex ?? -1]);
   }
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
-  if (c.req.raw.method === "HEAD") await dropBody(c);
+  // Reading `c.res` would create an empty 200, and hide Hono's own error.
+  checkResponse(
+    c.finalized ? c.res : undefined,
+    req.raw,
+    "a handler of Hono must return",
+    () => "; a middleware of Hono must await next()",
+  );
+  if (req.raw.method === "HEAD") await dropBody(c);
   return c.res;
 }
 

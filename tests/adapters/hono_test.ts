@@ -63,6 +63,28 @@ Deno.test("Hono logs an error of a handler behind auth, and the response hides i
   assertEquals(lines.flat().map(String), ["TypeError: inside"]);
 });
 
+Deno.test("A Hono handler that returns nothing is a 500, and the log says why", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.trace, kit.auth));
+  // As code without types would.
+  app.get("/posts/:id", (() => {}) as never);
+  const lines = await logged(async () => {
+    const response = await app.request("/posts/1");
+    assertEquals(response.status, 500);
+  });
+  assertEquals(
+    lines.map(([error]) => (error as Error).message),
+    [
+      "Cannot answer GET /posts/1: a handler of Hono must return a Response, received undefined; a middleware of Hono must await next()",
+    ],
+  );
+  assertEquals(
+    rootOf(onlyTrace(kit.tracer)).attributes["http.route"],
+    "/posts/:id",
+  );
+});
+
 Deno.test("An AuthError keeps its 401 when the app's error handler returns a 500", async () => {
   using kit = createKit();
   const app = new Hono();
