@@ -48,6 +48,10 @@ const METHODS: ReadonlySet<string> = new Set(
 /** A wildcard as in Express 5, such as `/*rest`. */
 const NAMED_WILDCARD = /^(.*?\/\{?)\*{1,2}(\w+)/;
 
+/** A parameter as in Next.js, Flask or OpenAPI: `[id]`, `<id>`, `{id}`. */
+const OTHER_PARAMETER = /\/(\[\w+\]|<\w+>|\{\w+\})(?=\/|$)/;
+
+const aRoute = rule("an object such as { path, handler }", isObject);
 const aPath = rule(
   'a string that begins with "/"',
   (value) => typeof value === "string" && value.startsWith("/"),
@@ -100,21 +104,26 @@ export function endpointsOf(route: Route, maxBodySize: number): Endpoint[] {
 
 /** Returns the operation in further error messages. */
 function checkRoute(route: Route): string {
-  checkValue(route?.path, "path", aPath, "add route");
+  checkValue(route, "it", aRoute, "add route");
+  checkValue(route.path, "path", aPath, "add route");
   const operation = `add route ${route.path}`;
   if ("auth" in route || holdsGuard(route)) {
     throw misplaced(operation, "the route itself holds one");
   }
   checkOptions(route, ROUTE_OPTIONS, operation, "route");
-  const problem = findWildcard(route.path) ?? findConflict(route);
+  const problem = findSyntax(route.path) ?? findConflict(route);
   if (problem !== undefined) {
     throw new TypeError(`Cannot ${operation}: ${problem}`);
   }
   return operation;
 }
 
-/** The router would match a name after `*` literally, so no request would match. */
-function findWildcard(path: string): string | undefined {
+/** The router would match the syntax of other routers literally. */
+function findSyntax(path: string): string | undefined {
+  const parameter = OTHER_PARAMETER.exec(path)?.[1];
+  if (parameter !== undefined) {
+    return `${parameter} isn't a parameter; write :${parameter.slice(1, -1)}`;
+  }
   const [, start, name] = NAMED_WILDCARD.exec(path) ?? [];
   return start === undefined
     ? undefined

@@ -65,8 +65,9 @@ export interface RouteConfig {
  */
 export interface Route {
   /**
-   * The path. `:name` matches one segment, `*` any number of segments, including
-   * none. `/**:name` at the end matches the rest, at least one segment.
+   * The path. `:name` matches one segment, `*` one or more segments, and
+   * at the end of the path also none. `/**:name` at the end matches the rest, at
+   * least one segment.
    */
   readonly path: string;
   /** The method of `handler`. Default `GET`; `*` answers every method. */

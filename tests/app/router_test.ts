@@ -75,11 +75,12 @@ for (const escape of ["%", "%4", "%zz", "%ff", "%C3", "%ED%A0%80"]) {
   });
 }
 
-Deno.test("A * matches any number of segments, and /**:name the rest as a parameter", async () => {
+Deno.test("A * matches one or more segments, at the end also none, and /**:name the rest as a parameter", async () => {
   assertEquals(await paramsOf("/a/*", "/a/1"), { 0: "1" });
   assertEquals(await paramsOf("/a/*", "/a/1/2%20"), { 0: "1/2 " });
   assertEquals(await paramsOf("/a/*", "/a"), {});
   assertEquals(await paramsOf("/a/*/c", "/a/1/2/c"), { 0: "1/2" });
+  assertEquals(await paramsOf("/a/*/c", "/a/c"), 404);
   assertEquals(await paramsOf("/a/**:rest", "/a/1/2"), { rest: "1/2" });
   assertEquals(await paramsOf("/a/**:rest", "/a"), 404);
 });
@@ -366,6 +367,11 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       'Cannot add route: path must be a string that begins with "/", received undefined',
     ],
     [
+      "a path instead of an object",
+      "/a",
+      'Cannot add route: it must be an object such as { path, handler }, received "/a"',
+    ],
+    [
       "a path without a slash",
       { path: "a", handler: says("") },
       'Cannot add route: path must be a string that begins with "/", received "a"',
@@ -429,6 +435,21 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       "an optional named wildcard as in Express",
       { path: "/{*name}", handler: says("") },
       "Cannot add route /{*name}: a wildcard has no name after *; use /**:name at the end of the path",
+    ],
+    [
+      "a parameter as in Next.js",
+      { path: "/a/[id]", handler: says("") },
+      "Cannot add route /a/[id]: [id] isn't a parameter; write :id",
+    ],
+    [
+      "a parameter as in Flask",
+      { path: "/a/<id>/b", handler: says("") },
+      "Cannot add route /a/<id>/b: <id> isn't a parameter; write :id",
+    ],
+    [
+      "a parameter as in OpenAPI",
+      { path: "/a/{id}", handler: says("") },
+      "Cannot add route /a/{id}: {id} isn't a parameter; write :id",
     ],
     [
       "an unclosed group in its path",
@@ -548,6 +569,8 @@ Deno.test("route() accepts routes that only look alike", async () => {
     { path: "/:x", handler: says("parameter") },
     { path: "/\\:x", handler: says("colon x") },
     { path: "/\\:y", handler: says("colon y") },
+    { path: "/\\[id]", handler: says("brackets") },
+    { path: "/c{/:id}?", handler: says("group") },
     { path: "/", handler: says("root") },
     { path: "/b", method: "*", handler: says("any") },
     { path: "/b", handler: says("get") },
@@ -555,6 +578,8 @@ Deno.test("route() accepts routes that only look alike", async () => {
   assertEquals((await ask(routes, "/a/7")).text, "number");
   assertEquals((await ask(routes, "/a/b")).text, "name");
   assertEquals((await ask(routes, "/:y")).text, "colon y");
+  assertEquals((await ask(routes, "/[id]")).text, "brackets");
+  assertEquals((await ask(routes, "/c")).text, "group");
   assertEquals((await ask(routes, "/")).text, "root");
   assertEquals((await ask(routes, "/b")).text, "get");
   assertEquals((await ask(routes, "/b", { method: "PUT" })).text, "any");
