@@ -1,4 +1,8 @@
+import { checkValue } from "../check/options.ts";
+import { rule } from "../check/rules.ts";
 import { show } from "../check/show.ts";
+
+const anOriginList = rule("an array of origins", Array.isArray);
 
 /**
  * Whether a page of another origin made a browser send a request (CSRF). Browsers
@@ -35,17 +39,18 @@ export function isOrigin(value: unknown): boolean {
  *
  * @param operation The operation in error messages, such as `create app`.
  * @param name The list's name in error messages, such as `trustedOrigins`.
- * @throws {TypeError} If one of them isn't an origin.
+ * @throws {TypeError} If it isn't an array, or one of them isn't an origin.
  */
 export function readOrigins(
   origins: readonly string[],
   operation: string,
   name: string,
 ): ReadonlySet<string> {
+  checkValue(origins, name, anOriginList, operation);
   for (const origin of origins) {
     if (isOrigin(origin)) continue;
     throw new TypeError(
-      `Cannot ${operation}: ${name} must hold origins such as "https://app.example", received ${
+      `Cannot ${operation}: ${name} must hold origins such as "https://app.example", without a path or a slash at the end, received ${
         show(origin)
       }`,
     );

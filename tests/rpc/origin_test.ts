@@ -136,7 +136,12 @@ Deno.test("trustedOrigins must contain origins", () => {
     assertThrows(
       () => rpcPlugin({ router, trustedOrigins: [origin] }),
       TypeError,
-      "Cannot create RPC plugin: trustedOrigins must hold origins",
+      'Cannot create RPC plugin: trustedOrigins must hold origins such as "https://app.example", without a path or a slash at the end',
     );
   }
+  assertThrows(
+    () => rpcPlugin({ router, trustedOrigins: "https://app.example" as never }),
+    TypeError,
+    'Cannot create RPC plugin: trustedOrigins must be an array of origins, received "https://app.example"',
+  );
 });
