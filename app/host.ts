@@ -145,6 +145,7 @@ export function createHost(options: HostOptions): Host {
       );
     },
     async serve(serveOptions) {
+      running.checkOpen();
       await getReady();
       return serve(app, serveOptions);
     },

@@ -130,6 +130,14 @@ export class RunningScopes {
       !outerScopes(scope).some((outer) => this.#has(outer));
   }
 
+  /** Throws a `TypeError` if the host was closed. It would answer only 503. */
+  checkOpen(): void {
+    if (this.#phase === "open") return;
+    throw new TypeError(
+      "Cannot serve: the app must be open, received one that was closed; create another one",
+    );
+  }
+
   /** Adds a request, which runs until its response is known. */
   add(scope: RequestScope): void {
     scope.runningIndex = this.#scopes.push(scope) - 1;

@@ -569,6 +569,16 @@ Deno.test("app.serve() answers over a socket and closes the plugins on shutdown"
   assert(closed);
 });
 
+Deno.test("app.serve() rejects for a closed app, which would answer only 503", async () => {
+  const app = createApp();
+  await app.close();
+  await assertRejects(
+    () => app.serve(QUIET),
+    TypeError,
+    "Cannot serve: the app must be open, received one that was closed; create another one",
+  );
+});
+
 Deno.test("await using shuts a server down, and closes an app", async () => {
   let closed = 0;
   const create = () =>
