@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { dev } from "@quartet/kit/dev";
+import process from "node:process";
 import { runDev } from "./dev_command.ts";
 
 for (const args of [["--help"], ["-h"], ["main.ts", "--help"]]) {
@@ -106,6 +107,23 @@ for (
     assert(usage!.startsWith("Usage: "));
   });
 }
+
+Deno.test("dev on an old version of Node names the version that it needs", async () => {
+  const { error } = console;
+  const { versions } = process;
+  const printed: unknown[] = [];
+  console.error = (text) => printed.push(text);
+  Object.assign(process, { versions: { node: "20.20.2" } });
+  try {
+    assertEquals(await dev(["nothing_here.ts", "--trace"]), 1);
+  } finally {
+    Object.assign(process, { versions });
+    console.error = error;
+  }
+  assertEquals(printed, [
+    "error: Cannot serve: Node must be version 22 or newer, received 20.20.2",
+  ]);
+});
 
 Deno.test("dev() returns its exit code to programs", async () => {
   const { error } = console;
