@@ -7,10 +7,14 @@
 
 import type { ConnectionInfo } from "../context.ts";
 import { errorResponse } from "../error_response.ts";
-import { checkOptions, type OptionRules } from "../check/options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../check/options.ts";
 import { printableError } from "../redact/printable.ts";
 import { surviveLongMessages } from "./long_messages.ts";
-import { aLimit } from "../check/rules.ts";
+import { aLimit, withMethods } from "../check/rules.ts";
 import { SocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
 import { type Socket, upgrade } from "./upgrade.ts";
@@ -55,6 +59,7 @@ export interface UpgraderOptions {
   readonly maxSocketsPerAddress?: number;
 }
 
+const aHandler = withMethods("an object of callbacks", "message");
 const OPTIONS: OptionRules<UpgraderOptions> = { maxSocketsPerAddress: aLimit };
 
 /** Data about the request to upgrade. */
@@ -101,8 +106,8 @@ const CLOSE_TIMEOUT = 1_000;
  *
  * @param handler Callbacks for the connections.
  * @param options The limit of connections.
- * @throws {TypeError} If `maxSocketsPerAddress` is neither a positive integer
- * nor `Infinity`.
+ * @throws {TypeError} If the handler has no function `message`, or
+ * `maxSocketsPerAddress` is neither a positive integer nor `Infinity`.
  *
  * @example
  * ```ts
@@ -124,6 +129,7 @@ export function createUpgrader<T>(
   handler: WebSocketHandler<T>,
   options: UpgraderOptions = {},
 ): Upgrader<T> {
+  checkValue(handler, "handler", aHandler, "create upgrader");
   checkOptions(options, OPTIONS, "create upgrader");
   const counts = new SocketCounts(options.maxSocketsPerAddress);
   const connections = new Set<Connection<T>>();

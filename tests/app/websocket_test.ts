@@ -3,6 +3,7 @@ import {
   assertEquals,
   assertMatch,
   assertStrictEquals,
+  assertThrows,
 } from "@std/assert";
 import { createUpgrader, serve } from "@quartet/kit/app";
 import type {
@@ -362,3 +363,13 @@ for (
     assert(!String(printed).includes("\x1b"), "a terminal would interpret it");
   });
 }
+
+Deno.test("createUpgrader() rejects a handler without a function message", () => {
+  // A name from another library, in code without types.
+  const handler = { onMessage() {} } as never;
+  assertThrows(
+    () => createUpgrader(handler),
+    TypeError,
+    "Cannot create upgrader: handler must be an object of callbacks, received an object without a function message",
+  );
+});
