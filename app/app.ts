@@ -40,7 +40,10 @@ export interface App extends PluginHost {
     request: Request,
     info?: ConnectionInfo,
   ) => Promise<Response>;
-  /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
+  /**
+   * Listens on a port until SIGINT, SIGTERM or `shutdown()`. Rejects if the app
+   * was closed.
+   */
   serve(options?: ServeOptions): Promise<Server>;
   /**
    * Notifies the plugins that the app is about to close: readiness turns 503.
