@@ -94,6 +94,10 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => createRouter(wrong({ hello: () => "world" })),
     "Cannot create router: hello must be a procedure or an object of procedures, received a function",
   ],
+  "A procedure without a handler": [
+    () => createRouter(wrong({ hello: procedure })),
+    "Cannot create router: hello must have a handler; add it with query(), mutation() or subscription()",
+  ],
   "A promise instead of a function": [
     () => cacheFunction(wrong(Promise.resolve(1)), ["one"]),
     "fn must be a function, received a promise; pass the function that creates it",

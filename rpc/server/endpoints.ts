@@ -96,7 +96,13 @@ function collect(
     checkKey(key, path);
     const here = [...path, key];
     if (isProcedure(value)) endpoints.add(here, value);
-    else if (isObject(value)) {
+    else if (isUnfinished(value)) {
+      throw cannot(
+        `${
+          here.join(".")
+        } must have a handler; add it with query(), mutation() or subscription()`,
+      );
+    } else if (isObject(value)) {
       const isNested = isRouter(value);
       if (isNested) endpoints.routers.set(here.join("."), value);
       collect(isNested ? value._def : value, here, [...around, def], endpoints);
@@ -110,6 +116,14 @@ function collect(
       );
     }
   }
+}
+
+/** Whether something still needs its handler, such as `procedure.input(schema)`. */
+function isUnfinished(value: unknown): boolean {
+  const { query, mutation, subscription } = Object(value);
+  return [query, mutation, subscription].every((it) =>
+    typeof it === "function"
+  );
 }
 
 function cannot(problem: string): TypeError {
