@@ -23,7 +23,10 @@ const NO_TRACES =
   "Nothing is traced here: mount tracePlugin(tracer), or start the dev command with --trace";
 
 /** Answers a request that no route matches. */
-export type Otherwise = () => MaybePromise<Response>;
+export type Otherwise = (
+  request: Request,
+  context: Context,
+) => MaybePromise<Response>;
 
 interface Match {
   readonly data: Endpoint;
@@ -105,7 +108,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE) {
     const path = pathOf(request.url);
     // The server around it has its own routes. It needs no span of this search.
     if (otherwise !== undefined && find(method, path) === undefined) {
-      return otherwise();
+      return otherwise(request, context);
     }
     // Nothing inside needs this span as the current one, and entering it would
     // take 0.7 µs.

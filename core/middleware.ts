@@ -1,6 +1,7 @@
 import type { RequestContext } from "./context.ts";
 import { checkResponse, isResponse } from "./http/is_response.ts";
 import { type MaybePromise, whenDone } from "./maybe_async.ts";
+import { currentScope, type RequestScope, runWithin } from "./request_scope.ts";
 
 /** Runs the rest of the chain and returns its response. */
 export type Next = () => Promise<Response>;
@@ -21,7 +22,10 @@ export interface Middleware<C extends RequestContext = RequestContext> {
 /** A {@linkcode Next} that returns the response itself, and throws, if nothing waits. */
 export type DirectNext = () => MaybePromise<Response>;
 
-/** A middleware that makes nothing wait. */
+/**
+ * A middleware that makes nothing wait. It calls `next` at most once, in the
+ * request's scope, and returns a response whose body is unread.
+ */
 export type DirectMiddleware<C extends RequestContext = RequestContext> = (
   request: Request,
   context: C,
@@ -45,11 +49,11 @@ export type Handler<C extends RequestContext = RequestContext> = (
 ) => Response | Promise<Response>;
 
 /** Middlewares as one function. `end` is the handler inside. */
-export type Chain<
-  C extends RequestContext,
-  E = void,
-  R extends MaybePromise<Response> = MaybePromise<Response>,
-> = (request: Request, context: C, end: E) => R;
+export type Chain<C extends RequestContext, E = void> = (
+  request: Request,
+  context: C,
+  end: E,
+) => MaybePromise<Response>;
 
 /**
  * Composes middlewares into one function. If nothing inside is asynchronous, it
@@ -72,10 +76,13 @@ function wrap<C extends RequestContext, E>(
   middleware: Middleware<C>,
   rest: Chain<C, E>,
 ): Chain<C, E> {
-  const proceed = directMiddlewares.has(middleware)
-    ? rest as Chain<C, E, Promise<Response>>
-    : promised(rest);
+  if (directMiddlewares.has(middleware)) {
+    const direct = middleware as DirectMiddleware<C>;
+    return (request, context, end) =>
+      direct(request, context, () => rest(request, context, end));
+  }
   return (request, context, end) => {
+    const scope = currentScope();
     let isCalled = false;
     const response = middleware(request, context, () => {
       if (isCalled) {
@@ -84,7 +91,7 @@ function wrap<C extends RequestContext, E>(
         );
       }
       isCalled = true;
-      return proceed(request, context, end);
+      return proceed(rest, scope, request, context, end);
     });
     return whenDone(response, checkReturned, request);
   };
@@ -99,20 +106,22 @@ function checkReturned(response: Response, request: Request): Response {
   );
 }
 
-/** The chain for a `next()` whose every failure is a rejection. */
-function promised<C extends RequestContext, E>(
-  chain: Chain<C, E>,
-): Chain<C, E, Promise<Response>> {
-  return (request, context, end) => {
-    let response: MaybePromise<Response>;
-    try {
-      response = chain(request, context, end);
-    } catch (error) {
-      response = Promise.reject(error);
-    }
-    if (isResponse(response)) return Promise.resolve(response);
-    // A middleware that doesn't await it must not cause an unhandled rejection.
-    response.catch(() => {});
-    return response;
-  };
+/** Runs the rest of a chain. Its every failure is a rejection. */
+function proceed<C extends RequestContext, E>(
+  rest: Chain<C, E>,
+  scope: RequestScope | undefined,
+  request: Request,
+  context: C,
+  end: E,
+): Promise<Response> {
+  let response: MaybePromise<Response>;
+  try {
+    response = runWithin(scope, rest, request, context, end);
+  } catch (error) {
+    response = Promise.reject(error);
+  }
+  if (isResponse(response)) return Promise.resolve(response);
+  // A middleware that doesn't await it must not cause an unhandled rejection.
+  response.catch(() => {});
+  return response;
 }

@@ -90,6 +90,11 @@ export class RequestScope {
     return this.#context ?? this.outer?.context;
   }
 
+  /** The scope that the request started with, if a host set a context. */
+  get requestScope(): RequestScope | undefined {
+    return this.#context === undefined ? this.outer?.requestScope : this;
+  }
+
   /** The context of the request that starts with this scope, if any. */
   get ownContext(): RequestContext | undefined {
     return this.#context;
@@ -196,6 +201,21 @@ export function runInScope<T, A extends unknown[]>(
   ...args: A
 ): T {
   return storage.run(scope, fn, ...args);
+}
+
+/**
+ * Runs `fn` in `scope`, or in an inner scope if it is called there. A queue may
+ * call it in the scope of another request.
+ */
+export function runWithin<T, A extends unknown[]>(
+  scope: RequestScope | undefined,
+  fn: (...args: A) => T,
+  ...args: A
+): T {
+  const request = scope?.requestScope;
+  let inner = currentScope();
+  while (inner !== request && inner !== undefined) inner = inner.outer;
+  return inner === request ? fn(...args) : runInScope(scope!, fn, ...args);
 }
 
 /** Makes `scope` the current one for the rest of the running function. */

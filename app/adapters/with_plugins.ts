@@ -4,10 +4,9 @@ import {
   type OptionRules,
 } from "../../core/check/options.ts";
 import { aFunction, secret } from "../../core/check/rules.ts";
-import type { ConnectionInfo, Context } from "../../core/context.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
 import { whenDone } from "../../core/maybe_async.ts";
-import { currentContext } from "../../core/request_scope.ts";
 import type { AppOptions } from "../app.ts";
 import { aBodySize, limitBody } from "../body_limit.ts";
 import { createHost } from "../host.ts";
@@ -95,15 +94,13 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   const { app } = createHost({
     ...options,
     plugins: toPlugins(parts),
-    otherwise() {
-      const context = currentContext() as Context;
-      const { request } = context;
-      return whenDone(
+    otherwise: (request, context) =>
+      whenDone(
         run(request, context),
-        (response) =>
-          checkResponse(response, request, "the handler must return"),
-      );
-    },
+        checkResponse,
+        request,
+        "the handler must return",
+      ),
   });
   return { fetch: app.fetch, drain: app.drain, close: app.close };
 }

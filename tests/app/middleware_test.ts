@@ -1,5 +1,11 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Context, createApp } from "@quartet/kit/app";
+import {
+  Context,
+  createApp,
+  currentContext,
+  toMiddleware,
+  withPlugins,
+} from "@quartet/kit/app";
 import type { Middleware } from "@quartet/kit/app";
 import { compose } from "../../core/middleware.ts";
 
@@ -134,3 +140,43 @@ Deno.test("app.use() rejects a non-function and names its type", () => {
     );
   }
 });
+
+const echo = ({ url }: Request) =>
+  new Response(`${url} ${(currentContext() as Context).request.url}`);
+
+const HOSTS: Readonly<
+  Record<string, (queue: Middleware) => (request: Request) => Promise<Response>>
+> = {
+  "createApp()": (queue) =>
+    createApp().use(queue).route({ path: "/*", handler: echo }).fetch,
+  "withPlugins()": (queue) => withPlugins([queue], echo).fetch,
+  "toMiddleware()": (queue) => {
+    const middleware = toMiddleware(queue);
+    return (request) => middleware(request, undefined, () => echo(request));
+  },
+};
+
+for (const [name, createFetch] of Object.entries(HOSTS)) {
+  Deno.test(`${name}: a request that waits in a queue keeps its request and context`, async () => {
+    let resume: (() => void) | undefined;
+    // The code of the next request continues the one that waits.
+    const queue: Middleware = (_request, _context, next) => {
+      resume?.();
+      return new Promise((resolve, reject) => {
+        resume = () => next().then(resolve, reject);
+      });
+    };
+    const fetch = createFetch(queue);
+    const urls = ["a", "b", "c"].map((name) => `http://localhost/${name}`);
+    const responses: Promise<Response>[] = [];
+    for (const url of urls) {
+      responses.push(fetch(new Request(url)));
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    // The last one continues outside any request.
+    resume!();
+    for (const [i, url] of urls.entries()) {
+      assertEquals(await (await responses[i]!).text(), `${url} ${url}`);
+    }
+  });
+}
