@@ -26,7 +26,11 @@ import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
-import { isResponse } from "../core/http/is_response.ts";
+import {
+  bodyUsedError,
+  isResponse,
+  isUnread,
+} from "../core/http/is_response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import { isA } from "../core/is_a.ts";
 import {
@@ -253,7 +257,7 @@ export function createHost(options: HostOptions): Host {
 
   /** Creates a response from a thrown value, and reports errors. */
   function answerError(thrown: unknown, request: Request): Response {
-    if (isResponse(thrown) && !thrown.bodyUsed) return thrown;
+    if (isUnread(thrown)) return thrown;
     const error = isResponse(thrown) ? bodyUsedError(request) : thrown;
     currentScope()?.span?.error(error);
     // The code that threw it has reported the outage.
@@ -278,16 +282,8 @@ function recovering<E>(
 
 /** A thrown response passes the middlewares like a returned one. */
 function passThrown(error: unknown): Response {
-  if (isResponse(error) && !error.bodyUsed) return error;
+  if (isUnread(error)) return error;
   throw error;
-}
-
-function bodyUsedError({ method, url }: Request): TypeError {
-  return new TypeError(
-    `Cannot answer ${method} ${
-      pathOf(url)
-    }: the body of the thrown Response was read or sent before; throw a new one, or a clone()`,
-  );
 }
 
 function logError(error: unknown, request: Request): void {

@@ -157,23 +157,17 @@ function decode(params: Record<string, string>): params is Params {
   }
 }
 
-/** Checks what a route has returned. A response can be sent only once. */
+/** Checks what a route has returned. */
 function checkReturned(
   response: Response,
   request: Request,
   { path: route }: Endpoint,
 ): Response {
-  checkResponse(
+  return checkResponse(
     response,
     request,
     `route ${route} must return`,
     (value) =>
       value === undefined ? "" : "; to return a value, use loader or action",
-  );
-  if (!response.bodyUsed) return response;
-  throw new TypeError(
-    `Cannot answer ${request.method} ${
-      pathOf(request.url)
-    }: route ${route} returned a Response with a body that was read before; return a new one, or a clone()`,
   );
 }

@@ -3,7 +3,7 @@ import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, required } from "../core/check/rules.ts";
 import { hasHeader } from "../core/http/has_header.ts";
-import { isResponse } from "../core/http/is_response.ts";
+import { isResponse, isUnread } from "../core/http/is_response.ts";
 import {
   claimedCookies,
   isPersonal,
@@ -290,6 +290,6 @@ function discard(response: Response | undefined): void {
 
 /** Returns a thrown response, and rethrows anything else. */
 function thrownResponse(error: unknown): Response {
-  if (isResponse(error)) return error;
+  if (isUnread(error)) return error;
   throw error;
 }

@@ -14,7 +14,11 @@ import {
   readGuards,
 } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/host_header.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import {
+  bodyUsedError,
+  isResponse,
+  isUnread,
+} from "../../core/http/is_response.ts";
 import { isA } from "../../core/is_a.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
@@ -104,8 +108,8 @@ export async function visit(
  * Returns a thrown response, or the 503 of an `UnavailableError`. Throws other
  * errors on, to the server.
  */
-export function recoverResponse(error: unknown): Response {
-  if (isResponse(error)) return error;
+export function recoverResponse(error: unknown, request: Request): Response {
+  if (isUnread(error)) return error;
   if (isA(error, UnavailableError)) return error.toResponse();
-  throw error;
+  throw isResponse(error) ? bodyUsedError(request) : error;
 }

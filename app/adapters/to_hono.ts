@@ -5,7 +5,8 @@ import {
 } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
 import { isA } from "../../core/is_a.ts";
-import type { Next } from "../../core/middleware.ts";
+import type { MaybePromise } from "../../core/maybe_async.ts";
+import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
@@ -108,7 +109,10 @@ const visits = new WeakMap<RequestContext, HonoVisit>();
  */
 export function toHono(...parts: Mountable[]): HonoMiddleware {
   // Before all parts: one of them may answer, and a plugin's route replaces it.
-  const noteNext: Plugin = { name: "toHono()", middleware: noteNextRoute };
+  const noteNext: Plugin = {
+    name: "toHono()",
+    middleware: acceptDirect(noteNextRoute),
+  };
   const plugins = [noteNext, ...toPlugins(parts)];
   const host = createHost({ plugins, recover });
   const { drain, close } = host.app;
@@ -182,8 +186,8 @@ async function dropBody(c: HonoContext): Promise<void> {
 function noteNextRoute(
   _request: Request,
   context: Context,
-  next: Next,
-): Promise<Response> {
+  next: DirectNext,
+): MaybePromise<Response> {
   if (context instanceof HonoVisit) {
     const { matchedRoutes = [], routeIndex = 0 } = context.c.req;
     const rest = matchedRoutes.slice(routeIndex);
@@ -208,9 +212,9 @@ function replaceResponse(c: { res: unknown }, response: Response): void {
 }
 
 /** Answers an error that no part has handled with Hono's error page. */
-function recover(error: unknown, _request: Request, context: Context) {
+function recover(error: unknown, request: Request, context: Context) {
   if (!(context instanceof HonoVisit) || error !== context.c.error) {
-    return recoverResponse(error);
+    return recoverResponse(error, request);
   }
   currentScope()?.span?.error(error);
   const { res } = context.c;

@@ -9,7 +9,7 @@ import {
   whenDone,
 } from "../../core/maybe_async.ts";
 import { isA } from "../../core/is_a.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import { isUnread } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
@@ -36,7 +36,7 @@ function finish(response: Response, auth: RequestAuth): MaybePromise<Response> {
 }
 
 function recover(error: unknown): Response {
-  if (isResponse(error)) return error;
+  if (isUnread(error)) return error;
   if (error instanceof AuthError) return error.toResponse();
   throw error;
 }

@@ -578,8 +578,10 @@ for (
   });
 }
 
-Deno.test("fetch() doesn't fail if a guarded request's response was already read", async () => {
+Deno.test("A guarded request whose response a middleware has read is a 500, and the log says why", async () => {
+  const errors: unknown[] = [];
   const app = createApp({
+    onError: (error) => errors.push(error),
     routes: [{
       path: "/",
       handler: () => new Response(),
@@ -594,5 +596,9 @@ Deno.test("fetch() doesn't fail if a guarded request's response was already read
     return response;
   });
   const response = await app.fetch(get());
-  assert(response.bodyUsed);
+  assertEquals(response.status, 500);
+  assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+  assertEquals(errors.map(String), [
+    "TypeError: Cannot answer GET /: a middleware must return a Response, received one with a body that was read before; return a new one, or a clone()",
+  ]);
 });

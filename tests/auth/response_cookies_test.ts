@@ -2,11 +2,16 @@
  * Responses that carry the session's cookie, in whatever way they were created.
  */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Context } from "@quartet/kit/app";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { Context, createApp } from "@quartet/kit/app";
 import type { Route } from "@quartet/kit/app";
-import { AuthError, getAuth } from "@quartet/kit/auth";
-import { startAuth, STRATEGIES } from "./harness.ts";
+import { AuthError, createAuthPlugin, getAuth } from "@quartet/kit/auth";
+import { SECRET, startAuth, STRATEGIES } from "./harness.ts";
 
 const COOKIE = "app.session";
 const DAY = 24 * 60 * 60;
@@ -136,6 +141,30 @@ Deno.test("A Response thrown by inner middleware carries the cookie", async () =
   }
   await assertRejects(() => through(new Error("broken")), Error, "broken");
   await assertRejects(() => through(new TypeError("broken")));
+});
+
+Deno.test("A thrown Response whose body was read is a 500 inside auth too, and the log says why", async () => {
+  const errors: unknown[] = [];
+  const auth = createAuthPlugin({ session: { secret: SECRET } });
+  const app = createApp({
+    plugins: [auth],
+    routes: [{
+      path: "/",
+      async loader() {
+        const response = new Response("once");
+        await response.text();
+        throw response;
+      },
+    }],
+    onError: (error) => errors.push(error),
+  });
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals(response.status, 500);
+  assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+  assertStringIncludes(
+    errors.join(),
+    "the body of the thrown Response was read",
+  );
 });
 
 Deno.test("A response without a cookie to set is returned unchanged", async () => {

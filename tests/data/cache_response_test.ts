@@ -384,6 +384,18 @@ Deno.test("A page without a body is cached", async () => {
   }
 });
 
+Deno.test("A thrown Response whose body was cancelled is a 500, and no empty page is cached", async () => {
+  const it = subject(async () => {
+    const response = new Response("once");
+    await response.body!.cancel();
+    throw response;
+  });
+  for (let call = 1; call <= 2; call++) {
+    assertEquals((await it.get()).status, 500);
+    assertEquals(it.calls, call);
+  }
+});
+
 Deno.test("clientMaxAge 0 makes browsers revalidate each time", async () => {
   const it = subject(page, { clientMaxAge: 0 });
   const { headers } = await it.get();

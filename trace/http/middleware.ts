@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { readResponse } from "../../core/http/cache_control.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import { isUnread } from "../../core/http/is_response.ts";
 import { TRACE_ID } from "../../core/http/trace_headers.ts";
 import {
   acceptDirect,
@@ -205,7 +205,7 @@ function answer(
 
   function refuse(error: unknown): Response {
     // A thrown response is an answer, not a failure.
-    if (isResponse(error)) return finish(error, span, scope, info);
+    if (isUnread(error)) return finish(error, span, scope, info);
     fail(span, scope, error);
     throw error;
   }
