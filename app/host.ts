@@ -128,7 +128,6 @@ export function createHost(options: HostOptions): Host {
   let chain: Chain<Context, Otherwise | undefined> | undefined;
   let isReady = false;
   let ready: Promise<void> | undefined;
-  let closing: Promise<void> | undefined;
   const running = new RunningScopes();
 
   const app: App = {
@@ -178,7 +177,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   function close(): Promise<void> {
-    return closing ??= running.end(() => closePlugins(plugins));
+    return running.end(() => closePlugins(plugins));
   }
 
   function run(

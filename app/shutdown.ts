@@ -117,6 +117,9 @@ export function closeWithin<T>(deadline: Deadline, close: () => T): T {
 /** The requests that a host has begun to answer, by their scopes. */
 export class RunningScopes {
   readonly #scopes: RequestScope[] = [];
+  /** The requests that `end()` was called from. */
+  readonly #callers = new Set<RequestScope>();
+  #ending: Promise<void> | undefined;
   #phase: "open" | "ending" | "ended" = "open";
   #onEnd: (() => void) | undefined;
 
@@ -167,10 +170,16 @@ export class RunningScopes {
    * Refuses new requests, waits until the others have ended, and calls `close`.
    * Then it waits until their responses are sent, so that the server finds idle
    * connections. It waits until the deadline of `closeWithin()`, or for
-   * {@linkcode SHUTDOWN_TIMEOUT}. It doesn't wait for a request that it is called
-   * from, which would wait for itself.
+   * {@linkcode SHUTDOWN_TIMEOUT}. It doesn't wait for requests that it is called
+   * from, which would wait for themselves. Later calls wait for the first one.
    */
-  async end(close: () => Promise<void>): Promise<void> {
+  end(close: () => Promise<void>): Promise<void> {
+    for (const scope of outerScopes(currentScope())) this.#callers.add(scope);
+    this.#onEnd?.();
+    return this.#ending ??= this.#begin(close);
+  }
+
+  async #begin(close: () => Promise<void>): Promise<void> {
     this.#phase = "ending";
     const outer = deadlines.getStore();
     await (outer === undefined
@@ -179,12 +188,12 @@ export class RunningScopes {
   }
 
   async #end(deadline: Deadline, close: () => Promise<void>): Promise<void> {
-    const own = outerScopes(currentScope());
-    const isOther = (scope: RequestScope) => !own.includes(scope);
+    const isOther = (scope: RequestScope) => !this.#callers.has(scope);
     // Called after each request, so it mustn't visit all of them.
     const isIdle = () => !this.#scopes.some(isOther);
-    const sent = this.#scopes.filter(isOther)
-      .map((scope) => scope.ownContext?.info?.completed);
+    const sent = new Map(
+      this.#scopes.map((scope) => [scope, scope.ownContext?.info?.completed]),
+    );
     if (!isIdle()) {
       const idle = new Promise<void>((resolve) => {
         this.#onEnd = () => isIdle() && resolve();
@@ -193,7 +202,10 @@ export class RunningScopes {
     }
     this.#phase = "ended";
     await close();
-    if (sent.length > 0) await deadline.limits(Promise.allSettled(sent));
+    for (const caller of this.#callers) sent.delete(caller);
+    if (sent.size > 0) {
+      await deadline.limits(Promise.allSettled(sent.values()));
+    }
   }
 }
 

@@ -151,6 +151,31 @@ Deno.test("A running request can still call its own app while the app closes", a
   await closed;
 });
 
+Deno.test("Requests that all call close() wait neither for themselves nor for each other", async () => {
+  const both = Promise.withResolvers<void>();
+  let calls = 0;
+  const app = createApp();
+  app.route({
+    path: "/",
+    async handler() {
+      if (++calls === 2) both.resolve();
+      await both.promise;
+      await app.close();
+      return new Response("closed");
+    },
+  });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    app.fetch,
+  );
+  const start = performance.now();
+  const get = async () =>
+    await (await fetch(`http://127.0.0.1:${server.addr.port}/`)).text();
+  assertEquals(await Promise.all([get(), get()]), ["closed", "closed"]);
+  assertEquals(performance.now() - start < 5_000, true);
+  await server.shutdown();
+});
+
 Deno.test("close() waits for pending requests for 10 s at most", async () => {
   const parts = slowParts();
   const app = HOSTS["createApp()"]!(parts.plugin, parts.answer);
