@@ -14,7 +14,7 @@ import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { authenticate } from "./authenticate.ts";
 import { withCookies } from "./cookies/response_cookies.ts";
-import { createCore } from "./core.ts";
+import { type AuthCore, createCore } from "./core.ts";
 import { createOAuthRoutes } from "./oauth/routes.ts";
 import type { AuthConfig } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
@@ -200,6 +200,7 @@ export function createAuthPlugin<
       whenDone(
         authFor(request, context.info, context),
         enter,
+        core,
         context,
         next,
       )
@@ -242,11 +243,12 @@ export function createAuthPlugin<
 /** Runs the rest of a request with its auth. */
 function enter(
   auth: RequestAuth,
+  { settings }: AuthCore,
   context: RequestContext,
   next: DirectNext,
 ): MaybePromise<Response> {
   context.set("auth", auth);
-  return withCookies(auth, next);
+  return withCookies(auth, settings.cookie.name, next);
 }
 
 refuseUncalled(createAuthPlugin);

@@ -15,24 +15,35 @@ import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
+import { isPieceOf } from "./cookies.ts";
 
 /**
  * Runs the rest of a request and sets the pending cookies with its response. A
  * thrown response gets them too, and so does an {@linkcode AuthError}'s.
+ *
+ * @param name The name of the session's cookie.
  */
 export function withCookies(
   auth: RequestAuth,
+  name: string,
   next: DirectNext,
 ): MaybePromise<Response> {
-  return whenDone(attempt(next, recover), finish, auth);
+  return whenDone(attempt(next, recover), finish, auth, name);
 }
 
-function finish(response: Response, auth: RequestAuth): MaybePromise<Response> {
+function finish(
+  response: Response,
+  auth: RequestAuth,
+  name: string,
+): MaybePromise<Response> {
   // A switch of protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
-  return auth.isRefreshDue() && !readResponse(response.headers).isShared
-    ? refresh(auth, response)
-    : setCookies(response, auth.takeCookies());
+  const isDue = auth.isRefreshDue() &&
+    !readResponse(response.headers).isShared &&
+    !isSetInside(response, name, []);
+  return isDue
+    ? refresh(auth, name, response)
+    : setCookies(response, name, auth.takeCookies());
 }
 
 function recover(error: unknown): Response {
@@ -44,6 +55,7 @@ function recover(error: unknown): Response {
 /** Refreshes the session. The old one is still valid, so a failure is only logged. */
 async function refresh(
   auth: RequestAuth,
+  name: string,
   response: Response,
 ): Promise<Response> {
   try {
@@ -54,14 +66,41 @@ async function refresh(
       console.error("A session could not be refreshed:", printableError(error));
     }
   }
-  return setCookies(response, auth.takeCookies());
+  return setCookies(response, name, auth.takeCookies());
+}
+
+/**
+ * Whether auth inside, as of a nested app, has set the session's cookie. It knows
+ * what the handler did, such as a sign-out.
+ *
+ * @param own The cookies of this auth, which a handler may have set itself.
+ */
+function isSetInside(
+  { headers }: Response,
+  name: string,
+  own: readonly string[],
+): boolean {
+  return headers.getSetCookie().some((cookie) =>
+    isPieceOf(nameOf(cookie), name) && !own.includes(cookie)
+  );
+}
+
+function nameOf(cookie: string): string {
+  return cookie.slice(0, cookie.indexOf("="));
 }
 
 /**
  * Returns a copy with cookies. A handler may give one response to everybody.
  */
-function setCookies(given: Response, cookies: readonly string[]): Response {
-  if (cookies.length === 0) return given;
+function setCookies(
+  given: Response,
+  name: string,
+  pending: readonly string[],
+): Response {
+  if (pending.length === 0) return given;
+  const cookies = isSetInside(given, name, pending)
+    ? pending.filter((cookie) => !isPieceOf(nameOf(cookie), name))
+    : pending;
   const response = new Response(given.body, given);
   const { headers } = response;
   const present = new Set(headers.getSetCookie());

@@ -10,8 +10,19 @@ import {
 } from "@std/assert";
 import { Context, createApp } from "@quartet/kit/app";
 import type { Route } from "@quartet/kit/app";
-import { AuthError, createAuthPlugin, getAuth } from "@quartet/kit/auth";
-import { SECRET, startAuth, STRATEGIES } from "./harness.ts";
+import {
+  AuthError,
+  createAuthPlugin,
+  createMemorySessionStore,
+  getAuth,
+} from "@quartet/kit/auth";
+import {
+  byName,
+  createClock,
+  SECRET,
+  startAuth,
+  STRATEGIES,
+} from "./harness.ts";
 
 const COOKIE = "app.session";
 const DAY = 24 * 60 * 60;
@@ -245,4 +256,63 @@ Deno.test("A refresh sets no cookie on a publicly cacheable response", async () 
   assertEquals(response.headers.get("cache-control"), "max-age=60");
   await (await browser.ask("/me")).body?.cancel();
   assertEquals(browser.received.length, 1);
+});
+
+Deno.test("An app keeps the session cookie that a nested app with auth has set", async () => {
+  for (const strategy of STRATEGIES) {
+    const clock = createClock();
+    const store = createMemorySessionStore({ now: clock.now });
+    const createAuth = () =>
+      createAuthPlugin({
+        session: {
+          secret: SECRET,
+          strategy,
+          ...(strategy !== "jwt" && { store }),
+        },
+        providers: [byName()],
+        now: clock.now,
+      });
+    const auth = createAuth();
+    const inner = createApp({ plugins: [auth] });
+    inner.route({
+      path: "/sign-in/:user",
+      action: ({ context, params }) =>
+        auth.getAuth(context).signIn("credentials", params),
+    });
+    inner.route({
+      path: "/sign-out",
+      action: ({ context }) => auth.getAuth(context).signOut(),
+    });
+    inner.route({
+      path: "/me",
+      loader: ({ context }) => auth.getUser(context)?.name ?? "nobody",
+    });
+    const app = createApp({ plugins: [createAuth()] });
+    app.route({
+      path: "/**",
+      method: "*",
+      handler: (request) => inner.fetch(request),
+    });
+    let cookie = "";
+    const send = async (method: string, path: string) => {
+      const response = await app.fetch(
+        new Request(`http://localhost${path}`, { method, headers: { cookie } }),
+      );
+      for (const header of response.headers.getSetCookie()) {
+        cookie = header.includes("Max-Age=0") ? "" : header.split(";")[0]!;
+      }
+      return await response.text();
+    };
+    const me = () => send("GET", "/me");
+
+    cookie = `${COOKIE}=malformed`;
+    await send("POST", "/sign-in/ada");
+    assertEquals(await me(), '"Ada"', "the malformed cookie isn't removed");
+    clock.pass(2 * DAY);
+    await send("POST", "/sign-in/bob");
+    assertEquals(await me(), '"Bob"', "Ada's session isn't refreshed");
+    clock.pass(2 * DAY);
+    await send("POST", "/sign-out");
+    assertEquals(await me(), '"nobody"', "Bob's session isn't refreshed");
+  }
 });
