@@ -3,6 +3,7 @@ import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
 import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
+import { acceptDirect } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
@@ -199,7 +200,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
 
   return {
     name: endpoint === DEFAULT_ENDPOINT ? "rpc" : `rpc ${endpoint}`,
-    middleware: (request, context, next) => handle(request, context) ?? next(),
+    middleware: acceptDirect((request, context, next) =>
+      handle(request, context) ?? next()
+    ),
     handle,
     async close() {
       const reason = new Stopped("shutdown", "The server shuts down");
