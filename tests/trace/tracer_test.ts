@@ -6,10 +6,13 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import { format } from "node:util";
 import {
   createTracer,
+  deserializeTrace,
   getActiveSpan,
   type Layer,
+  serializeTrace,
   type SpanData,
   SpanImpl,
   TracerImpl,
@@ -252,6 +255,37 @@ Deno.test("A span can have each of the twelve layers", () => {
   for (const layer of LAYERS) {
     assertEquals(spanNamed(trace, layer).layer, layer);
   }
+});
+
+Deno.test("Wrong names, keys and layers neither fail the app nor make its trace unreadable", () => {
+  const tracer = createTracer();
+  const untyped = (value: unknown) => value as string & Layer;
+  const { warn } = console;
+  const warnings: string[] = [];
+  console.warn = (...args: unknown[]) => warnings.push(format(...args));
+  try {
+    const span = tracer.startTrace(untyped(undefined), untyped("db"));
+    span.setAttribute(untyped(7), 1);
+    span.event(untyped(null));
+    tracer.withSpan("query", untyped("sql"), () => {}, { parent: span });
+    span.end();
+  } finally {
+    console.warn = warn;
+  }
+
+  const text = JSON.stringify(serializeTrace(onlyTrace(tracer)));
+  const { spans } = deserializeTrace(JSON.parse(text));
+
+  const [root, query] = [...spans.values()];
+  assertEquals([root!.name, root!.layer], ["undefined", "custom"]);
+  assertEquals([query!.name, query!.layer], ["query", "custom"]);
+  assertEquals({ ...root!.attributes }, { "7": 1 });
+  assertEquals(root!.events.map(({ name }) => name), ["null"]);
+  assertEquals(warnings, [
+    `Traces: the layer of span "undefined" is recorded as custom. It must be one of ${
+      LAYERS.join(", ")
+    }, received "db".`,
+  ]);
 });
 
 Deno.test("startTrace() defaults to the request layer, and startSpan() to the custom layer", () => {

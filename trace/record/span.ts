@@ -18,6 +18,7 @@ import {
   MAX_VALUE_LENGTH,
 } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
+import { asText, layerOf, textOf } from "./untyped.ts";
 import type { Attributes, Span, SpanEvent, SpanStatus } from "../types.ts";
 
 /** Values by key, without a prototype: any key is just a key. */
@@ -85,10 +86,8 @@ export class SpanImpl implements Span {
   ) {
     this.trace = trace;
     this.parent = parent;
-    this.name = name.length > MAX_NAME_LENGTH
-      ? clip(name, MAX_NAME_LENGTH)
-      : name;
-    this.layer = layer;
+    this.name = textOf(name, MAX_NAME_LENGTH);
+    this.layer = layerOf(layer, this.name);
     this.startedAt = startedAt;
   }
 
@@ -134,7 +133,7 @@ export class SpanImpl implements Span {
   /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue | undefined): void {
     if (this.endedAt !== OPEN || value === undefined) return;
-    if (key.length > MAX_KEY_LENGTH) key = clip(key, MAX_KEY_LENGTH);
+    key = textOf(key, MAX_KEY_LENGTH);
     let last: Attribute | undefined;
     let count = 0;
     for (let item = this.attributes; item !== undefined; item = item.next) {
@@ -164,7 +163,7 @@ export class SpanImpl implements Span {
     value: AttributeValue,
     old: AttributeValue | undefined,
   ): AttributeValue | undefined {
-    // Untyped code may pass anything, and JSON has no NaN or bigint.
+    // JSON has no NaN or bigint.
     if (
       typeof value !== "string" && typeof value !== "boolean" &&
       !Number.isFinite(value)
@@ -187,7 +186,7 @@ export class SpanImpl implements Span {
   /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void {
     if (this.endedAt !== OPEN) return;
-    name = clip(name, MAX_NAME_LENGTH);
+    name = textOf(name, MAX_NAME_LENGTH);
     const events = this.events ??= [];
     if (
       events.length >= MAX_EVENTS ||
@@ -278,14 +277,5 @@ export class SpanImpl implements Span {
         ...(attributes ? { attributes } : {}),
       });
     };
-  }
-}
-
-/** Returns a value of an unsupported type as text. */
-function asText(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return "(a value that can't be turned into text)";
   }
 }
