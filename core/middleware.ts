@@ -116,7 +116,8 @@ function proceed<C extends RequestContext, E>(
 ): Promise<Response> {
   let response: MaybePromise<Response>;
   try {
-    response = runWithin(scope, rest, request, context, end);
+    const begun = scope?.requestScope;
+    response = runWithin(begun, scope, rest, request, context, end);
   } catch (error) {
     response = Promise.reject(error);
   }

@@ -204,18 +204,21 @@ export function runInScope<T, A extends unknown[]>(
 }
 
 /**
- * Runs `fn` in `scope`, or in an inner scope if it is called there. A queue may
- * call it in the scope of another request.
+ * Runs `fn` in `scope`, or in the current scope if that belongs to the same work. A
+ * queue may call it in the scope of another request or call.
+ *
+ * @param begun The scope that the work has begun in. `undefined`: outside requests.
  */
 export function runWithin<T, A extends unknown[]>(
+  begun: RequestScope | undefined,
   scope: RequestScope | undefined,
   fn: (...args: A) => T,
   ...args: A
 ): T {
-  const request = scope?.requestScope;
   let inner = currentScope();
-  while (inner !== request && inner !== undefined) inner = inner.outer;
-  return inner === request ? fn(...args) : runInScope(scope!, fn, ...args);
+  if (begun === undefined) inner = inner?.requestScope;
+  else while (inner !== begun && inner !== undefined) inner = inner.outer;
+  return inner === begun ? fn(...args) : runInScope(scope!, fn, ...args);
 }
 
 /** Makes `scope` the current one for the rest of the running function. */

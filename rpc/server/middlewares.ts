@@ -1,3 +1,4 @@
+import { currentScope, runWithin } from "../../core/request_scope.ts";
 import { type Call, HandlerArguments } from "./call.ts";
 
 /**
@@ -15,6 +16,7 @@ export async function runMiddlewares(
   let stream: unknown;
   let failed = false;
   const results = new WeakSet<object>();
+  const begun = currentScope();
 
   const step = async (index: number): Promise<{ output: unknown }> => {
     const args = Object.assign(new HandlerArguments(call), fields);
@@ -28,6 +30,7 @@ export async function runMiddlewares(
       }
       return result;
     }
+    const scope = currentScope();
     let called = false;
     const next = (added?: Record<string, unknown>) => {
       if (called) {
@@ -37,7 +40,7 @@ export async function runMiddlewares(
       }
       called = true;
       if (added !== undefined) fields = { ...fields, ...checkFields(added) };
-      const result = step(index + 1);
+      const result = runWithin(begun, scope, step, index + 1);
       // A middleware that doesn't await it must not end the process.
       result.catch(() => {});
       return result;
