@@ -48,6 +48,7 @@ import {
   currentScope,
   RequestScope,
   runInScope,
+  runOutside,
   scopeAround,
 } from "../core/request_scope.ts";
 import { UnavailableError } from "../core/unavailable.ts";
@@ -166,7 +167,8 @@ export function createHost(options: HostOptions): Host {
   return { app, run };
 
   function getReady(): Promise<void> {
-    return ready ??= setUp();
+    // Otherwise work that a setup starts would keep the first request's scope.
+    return ready ??= runOutside(setUp);
   }
 
   async function setUp(): Promise<void> {

@@ -4,7 +4,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
+import { createApp, currentContext } from "@quartet/kit/app";
 import type { Plugin, PluginHost } from "@quartet/kit/app";
 import { cacheResponse } from "@quartet/kit/data";
 import { rpcPlugin } from "@quartet/kit/rpc";
@@ -94,6 +94,26 @@ Deno.test("setup() runs once with the app, before the first of many requests is 
     "request",
   ]);
   assertEquals(await (await app.fetch(get("/late"))).text(), "late");
+});
+
+Deno.test("setup() and the work that it starts run outside any request", async () => {
+  const worker = Promise.withResolvers<void>();
+  const app = createApp({
+    plugins: [{
+      name: "worker",
+      async setup() {
+        assertThrows(currentContext, TypeError);
+        await undefined;
+        setTimeout(() => {
+          assertThrows(currentContext, TypeError);
+          worker.resolve();
+        });
+      },
+    }],
+    routes: [{ path: "/", handler: () => new Response("here") }],
+  });
+  assertEquals(await (await app.fetch(get())).text(), "here");
+  await worker.promise;
 });
 
 for (
