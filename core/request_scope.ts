@@ -131,7 +131,7 @@ export class RequestScope {
   }
 }
 
-const storage = new AsyncLocalStorage<RequestScope>();
+const storage = new AsyncLocalStorage<RequestScope | undefined>();
 
 /** Returns the current scope, or `undefined` outside a request. */
 export function currentScope(): RequestScope | undefined {
@@ -196,7 +196,7 @@ export const runOutside: <T>(fn: () => T) => T = AsyncLocalStorage.snapshot();
 
 /** Runs `fn` in `scope`, with everything that it starts and awaits. */
 export function runInScope<T, A extends unknown[]>(
-  scope: RequestScope,
+  scope: RequestScope | undefined,
   fn: (...args: A) => T,
   ...args: A
 ): T {
@@ -218,7 +218,7 @@ export function runWithin<T, A extends unknown[]>(
   let inner = currentScope();
   if (begun === undefined) inner = inner?.requestScope;
   else while (inner !== begun && inner !== undefined) inner = inner.outer;
-  return inner === begun ? fn(...args) : runInScope(scope!, fn, ...args);
+  return inner === begun ? fn(...args) : runInScope(scope, fn, ...args);
 }
 
 /** Makes `scope` the current one for the rest of the running function. */

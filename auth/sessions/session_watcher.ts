@@ -15,6 +15,12 @@
  * @module
  */
 
+import {
+  currentScope,
+  type RequestScope,
+  runInScope,
+  runOutside,
+} from "../../core/request_scope.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { SessionWatch } from "../../core/request_session.ts";
 import type { AuthCallbacks } from "../options.ts";
@@ -63,6 +69,8 @@ interface Watched {
   /** When it ends unless it is refreshed, in milliseconds. */
   end: number;
   readonly watchers: Set<Watcher>;
+  /** The scope of the first watcher. Callbacks need one of the session's own. */
+  readonly scope: RequestScope | undefined;
   /** When it was last read, in milliseconds. */
   readAt: number;
   isRead: PromiseWithResolvers<void>;
@@ -113,6 +121,7 @@ export function createSessionWatcher(
       roles,
       end: 0,
       watchers: new Set(),
+      scope: currentScope(),
       readAt: -Infinity,
       isRead: Promise.withResolvers(),
       isReading: false,
@@ -123,13 +132,11 @@ export function createSessionWatcher(
     watched.end = Math.max(watched.end, sessions.endOf(payload));
     const watcher = { roles, onEnd };
     watched.watchers.add(watcher);
-    if (isOlder(session.record, watched.session.record)) {
-      endLost(watched);
-    }
+    if (isOlder(session.record, watched.session.record)) endLost(watched);
     if (isClosed) watched.isRead.resolve();
     else if (known === undefined) {
       all.set(key, watched);
-      start();
+      runOutside(start);
       if (store !== undefined) read(watched);
     }
     return {
@@ -209,7 +216,7 @@ export function createSessionWatcher(
       waiting.delete(watched);
       reads++;
       watched.isReading = true;
-      check(watched).finally(() => {
+      runInScope(watched.scope, check, watched).finally(() => {
         reads--;
         watched.isReading = false;
         watched.isRead.resolve();

@@ -1,7 +1,7 @@
 /** Subscriptions that have read the user end with the session. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Context, toHono } from "@quartet/kit/app";
+import { type Context, currentContext, toHono } from "@quartet/kit/app";
 import {
   apiKey,
   createMemorySessionStore,
@@ -675,4 +675,45 @@ Deno.test("Sessions end subscriptions in Hono, with separately mounted plugins",
   await rpc.close?.();
   await server.shutdown();
   await kit.close();
+});
+
+Deno.test("A callback for a watched session runs in a request of that session", async () => {
+  const clock = createClock();
+  const { store } = muteStore(clock.now);
+  let roles = ["reader"];
+  let isWatching = false;
+  const seen: unknown[] = [];
+  await using server = await startSessions({
+    session: { store, updateAge: 10 },
+    before(request, context, next) {
+      context.set("name", request.headers.get("x-name"));
+      return next();
+    },
+    auth: {
+      now: clock.now,
+      callbacks: {
+        jwt: ({ token }) => Promise.resolve({ ...token, roles }),
+        session({ session }) {
+          const name = currentContext().get("name");
+          // The requests that refresh have no name.
+          if (isWatching && name) seen.push([session.userId, name]);
+          return Promise.resolve(session);
+        },
+      },
+    },
+  });
+  const cookies = new Map<string, string>();
+  for (const name of ["ada", "bob"]) {
+    cookies.set(name, await server.signIn(name));
+  }
+  await using ada = await server.open(cookies.get("ada"), { "x-name": "ada" });
+  assertEquals(await begin(ada, "mine"), "ada");
+  await using bob = await server.open(cookies.get("bob"), { "x-name": "bob" });
+  assertEquals(await begin(bob, "mine"), "bob");
+  roles = ["reader", "writer"];
+  clock.pass(60);
+  isWatching = true;
+  await server.post("/refresh", cookies.get("bob")!);
+  await until(() => seen.length > 0);
+  assertEquals(seen, [["bob", "bob"]]);
 });
