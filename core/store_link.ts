@@ -1,6 +1,7 @@
 import { MAX_DELAY } from "./check/rules.ts";
 import { redactMessage } from "./redact/redact_message.ts";
 import { logMessage, reportError } from "./report_error.ts";
+import { runOutside } from "./request_scope.ts";
 import { pause } from "./runtime/pause.ts";
 import { withTimeout } from "./runtime/timeouts.ts";
 import { UnavailableError } from "./unavailable.ts";
@@ -93,7 +94,7 @@ export class StoreLink<C> {
 
   /** Connects without waiting. */
   open(): void {
-    this.#running ??= this.#keepOpen();
+    this.#running ??= runOutside(() => this.#keepOpen());
   }
 
   /** Closes the connection. Later calls reject. */

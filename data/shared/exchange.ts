@@ -1,4 +1,5 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import { isReportedByLink } from "../../core/store_link.ts";
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
@@ -78,7 +79,7 @@ export class Exchange {
     }
     if (this.#timer === undefined) {
       const interval = Math.min(this.#options.interval, MAX_DELAY);
-      this.#timer = setInterval(() => this.#beat(), interval);
+      this.#timer = runOutside(() => setInterval(() => this.#beat(), interval));
       // Doesn't keep the process alive.
       this.#timer.unref();
     }

@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import { pause } from "../../core/runtime/pause.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import type { Tracked } from "../procedure/tracked.ts";
@@ -33,9 +34,9 @@ export function createLogReader<T>(
   /** Copies the messages after the entry `id`, unless it is copying already. */
   function start(id: string): void {
     if (running !== undefined) return;
-    running = new AbortController();
     floor = newest = id;
-    closed = Promise.all([closed, run(running.signal)]);
+    const { signal } = running = new AbortController();
+    closed = Promise.all([closed, runOutside(() => run(signal))]);
   }
 
   /**

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createKvStore } from "@quartet/kit/data/kv";
+import { createApp } from "@quartet/kit/app";
 import { type CacheStore, createCache } from "@quartet/kit/data";
+import { currentScope } from "../../core/request_scope.ts";
 import { startDeno } from "../helpers.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
 import { recordOf } from "./store_contract.ts";
@@ -140,6 +142,31 @@ Deno.test("createKvStore(): a closed database fails no call and is reported once
   assertEquals((await cache.revalidateTag("a")).success, false);
   assertEquals(await load("a"), 2);
   assertEquals(errors.length, 1);
+  await cache.close();
+});
+
+Deno.test("createKvStore(): an outage between requests is reported outside any request", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const scopes: unknown[] = [];
+  const cache = createCache({
+    store: createKvStore({ kv, name: "test", interval: 0.002 }),
+    onError() {
+      scopes.push(currentScope());
+    },
+  });
+  const app = createApp({
+    routes: [{
+      path: "/",
+      loader: () => cache.revalidateTag("a"),
+    }],
+  });
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals((await response.json()).success, true);
+  kv.close();
+  while (scopes.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  assertEquals(scopes, [undefined]);
   await cache.close();
 });
 

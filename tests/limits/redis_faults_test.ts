@@ -21,6 +21,8 @@ import {
 } from "@quartet/kit/rpc";
 import { createRedisRateLimitStore } from "@quartet/kit/rpc/redis";
 import { createClient } from "redis";
+import { currentScope } from "../../core/request_scope.ts";
+import { freePort } from "../helpers.ts";
 import { type FaultProxy, startFaultProxy } from "../cluster/fault_proxy.ts";
 import { eventually } from "../cluster/redis_topology.ts";
 import {
@@ -257,4 +259,29 @@ test("A closed store counts as an outage", async ({ errors, store }) => {
   await store.close();
   assertEquals(await passes(() => call()), 5);
   assertEquals(errors, []);
+});
+
+Deno.test("An unreachable Redis is reported outside the request that first uses it", async () => {
+  const port = freePort();
+  const reported = Promise.withResolvers<unknown>();
+  await using store = createRedisRateLimitStore({
+    client: createClient({
+      url: `redis://127.0.0.1:${port}`,
+      socket: { reconnectStrategy: false },
+    }),
+    name: "test",
+    onError() {
+      reported.resolve(currentScope());
+    },
+  });
+  const router = createRouter({
+    ping: procedure
+      .use(rateLimit({ limit: 1, windowMs: 1_000, store, name: "ping" }))
+      .query(() => "pong"),
+  });
+  const app = createApp({ plugins: [rpcPlugin({ router })] });
+  const url = "http://localhost/api/rpc?path=ping";
+  await (await app.fetch(new Request(url))).body?.cancel();
+  assertEquals(await reported.promise, undefined);
+  await app.close();
 });

@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
 import {
   createRedisChannel,
   type RedisChannel,
   type RedisChannelOptions,
 } from "@quartet/kit/rpc/redis";
 import { createClient } from "redis";
+import { currentScope } from "../../core/request_scope.ts";
 import { CLIENTS, makeClient } from "../cluster/clients.ts";
 import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
 import {
@@ -267,3 +269,32 @@ Deno.test("createRedisChannel() rejects an invalid history and an empty name", (
     );
   }
 });
+
+test(
+  "The messages of a channel are parsed outside the request of its first subscriber",
+  async (redis, signal) => {
+    const parsed = Promise.withResolvers<unknown>();
+    const channel = redis.channel<number>({
+      transformer: {
+        stringify: JSON.stringify,
+        parse(text) {
+          parsed.resolve(currentScope());
+          return JSON.parse(String(text));
+        },
+      },
+    });
+    const app = createApp({
+      routes: [{
+        path: "/",
+        async loader() {
+          const first = channel.subscribe(signal).next();
+          await channel.publish(1);
+          return (await first).value?.value;
+        },
+      }],
+    });
+    const response = await app.fetch(new Request("http://localhost/"));
+    assertEquals(await response.json(), 1);
+    assertEquals(await parsed.promise, undefined);
+  },
+);

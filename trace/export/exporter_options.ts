@@ -126,7 +126,7 @@ const BATCH: OptionRules<OTLPBatchOptions> = {
 const REAL_TIMERS: OTLPExporterTimers = {
   now: () => Date.now(),
   after: (delay, fn) => {
-    const timer = setTimeout(fn, delay);
+    const timer = runOutside(() => setTimeout(fn, delay));
     return () => clearTimeout(timer);
   },
   random: () => Math.random(),

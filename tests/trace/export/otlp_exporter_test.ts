@@ -6,7 +6,9 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { createTracer } from "../../../trace/mod.ts";
+import { createApp } from "@quartet/kit/app";
+import { currentScope } from "../../../core/request_scope.ts";
+import { createTracer, traceMiddleware } from "../../../trace/mod.ts";
 import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
 import type {
   OTLPExporter,
@@ -829,4 +831,24 @@ Deno.test("The exporter describes the service as configured", async () => {
     { key: "service.version", value: { stringValue: "1.2.3" } },
     { key: "service.instance.id", value: { intValue: "7" } },
   ]);
+});
+
+Deno.test("The exporter's own fetch runs outside the request whose trace it sends first", async () => {
+  const sent = Promise.withResolvers<unknown>();
+  const tracer = createTracer();
+  await using exporter = createOTLPExporter({
+    url: "http://localhost:4318",
+    batch: { maxDelayMs: 0 },
+    fetch() {
+      sent.resolve(currentScope());
+      return Promise.resolve(new Response("{}"));
+    },
+  });
+  exporter.attach(tracer);
+  const app = createApp({
+    routes: [{ path: "/", loader: () => "here" }],
+  }).use(traceMiddleware(tracer));
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals(await response.json(), "here");
+  assertEquals(await sent.promise, undefined);
 });
