@@ -82,7 +82,7 @@ export interface Server {
   readonly finished: Promise<void>;
   /**
    * Drains, refuses new requests, finishes the pending ones, and closes the
-   * fetcher.
+   * fetcher. A handler must not await it, because it waits for the handler.
    */
   shutdown(): Promise<void>;
   /** Calls `shutdown()` at the end of a block with `await using`. */
