@@ -6,6 +6,7 @@
  */
 
 import type { SpanOpener } from "../../core/observed_span.ts";
+import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
@@ -172,8 +173,10 @@ async function pump(
   send: (value: unknown) => number,
 ): Promise<void> {
   let stopped: Promise<unknown> | undefined;
+  const scope = currentScope();
   const stop = () => {
-    stopped ??= (async () => await iterator.return?.())();
+    // A signal is aborted elsewhere, such as in a request that ends the session.
+    stopped ??= runInScope(scope, async () => await iterator.return?.());
     // It is awaited below. Until then, mark its failure as handled.
     stopped.catch(() => {});
     return stopped;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createUpgrader } from "@quartet/kit/app";
+import { createApp, createUpgrader, currentContext } from "@quartet/kit/app";
 import {
   createRouter,
   procedure,
@@ -453,4 +453,55 @@ Deno.test("A socket without its original request works until a handler reads the
   ]);
   await upgrader.close();
   await client.closed;
+});
+
+Deno.test("A stream that another request ends returns in the context of its own request", async () => {
+  const left = Promise.withResolvers<unknown>();
+  const done = { done: true, value: undefined } as const;
+  const router = createRouter({
+    clock: procedure.subscription((): AsyncIterable<string> => {
+      const values = ["tick"];
+      const iterator: AsyncIterator<string> = {
+        async next() {
+          const value = values.pop();
+          if (value !== undefined) return { done: false, value };
+          await left.promise;
+          return done;
+        },
+        return() {
+          left.resolve(currentContext().get("path"));
+          return Promise.resolve(done);
+        },
+      };
+      return { [Symbol.asyncIterator]: () => iterator };
+    }),
+  });
+  const rpc = rpcPlugin({ router });
+  const app = createApp({
+    plugins: [{
+      name: "path",
+      middleware(request, context, next) {
+        context.set("path", new URL(request.url).pathname);
+        return next();
+      },
+    }, rpc],
+    routes: [{
+      path: "/close",
+      loader() {
+        rpc.close!();
+        return null;
+      },
+    }],
+  });
+  await using server = await app.serve({
+    port: 0,
+    signals: false,
+    onListen() {},
+  });
+  const origin = `http://127.0.0.1:${server.address.port}`;
+  await using client = await connect({ url: `${origin}/api/rpc` });
+  client.send(subscribe("1", "clock"));
+  assertEquals((await client.next()).data, "tick");
+  await (await fetch(`${origin}/close`)).body?.cancel();
+  assertEquals(await left.promise, "/api/rpc");
 });
