@@ -17,7 +17,7 @@ import { isSecretProperty, nameAtEnd } from "./secret_names.ts";
 
 /** The separator between a name and a quoted value, a number, or a list. */
 const SEPARATOR =
-  /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
+  /(?::|=>?|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
 /** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
@@ -34,7 +34,7 @@ const QUOTES = "\"'`";
  * Characters before an unquoted name, besides white space. `\\` and `n` stand
  * for escaped line breaks.
  */
-const BEFORE_NAME = `{,([<>\n\\${QUOTES}`;
+const BEFORE_NAME = `:{,([<>\n\\${QUOTES}`;
 
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {
@@ -119,7 +119,11 @@ function nameBefore(text: string, index: number): string | undefined {
   }
   const name = nameAtEnd(text.slice(0, end));
   if (name === "") return undefined;
-  const before = isQuoted ? 0 : back(text, end - name.length, " \t", 64);
+  // In `host=db password="…"`, the name follows a value.
+  const isPair = text[index] === "=" && text[index + 1] !== ">";
+  const before = isQuoted || isPair
+    ? 0
+    : back(text, end - name.length, " \t", 64);
   return before === 0 || BEFORE_NAME.includes(text[before - 1]!)
     ? name
     : undefined;

@@ -1,6 +1,6 @@
 /**
  * Makes an error's text safe to keep: shortens it, removes what a JSON parser
- * quotes of its input, and redacts the rest. Otherwise a form sent to
+ * quotes of its input and `Headers` of a value, and redacts the rest. Otherwise a form sent to
  * `request.json()` would appear in the log.
  *
  * ```
@@ -17,6 +17,7 @@
 
 import { clip } from "./clip.ts";
 import { redactText } from "./redact.ts";
+import { REDACTED } from "./redact_url.ts";
 
 /** Maximum characters of one text in a log or a trace. */
 export const MAX_LOG_TEXT = 8192;
@@ -32,13 +33,21 @@ const REPLACEMENT = "the text is not valid JSON";
 const IDENTIFIER = 'JSON Parse error: Unexpected identifier "';
 
 /**
+ * A value that can't be a header's, as Deno, Node and Bun quote it. It reaches to
+ * the last quotation mark.
+ */
+const HEADER_VALUE =
+  /(Invalid header value: |Headers\.(?:append|set): |Header '[^']{0,64}' has invalid value: )(["'])(?:[^]*\2|[^]*)/;
+
+/**
  * Shortens an error's text, removes quoted input, and redacts the rest.
  *
  * @param text Text of any length. Only a bounded part is searched.
  * @param maxLength Characters to keep, not counting the note about cut text.
  */
 export function redactMessage(text: string, maxLength = MAX_LOG_TEXT): string {
-  return redactText(withoutQuote(text, maxLength));
+  const short = withoutQuote(text, maxLength);
+  return redactText(short.replace(HEADER_VALUE, `$1$2${REDACTED}$2`));
 }
 
 function withoutQuote(text: string, maxLength: number): string {

@@ -151,6 +151,26 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `Cannot open //ada:${SECRET}@db.example/app`,
     "//REDACTED:REDACTED@db.example/app",
   ],
+  "a message that begins with a header": [
+    `Cookie: theme=${SECRET}; lang=fr`,
+    "Cookie: REDACTED",
+  ],
+  "quoted pairs of a connection string": [
+    `host=db password="${SECRET} ${SECRET}" dbname=app`,
+    'host=db password="REDACTED" dbname=app',
+  ],
+  "an invalid header value in Deno": [
+    `Invalid header value: "${SECRET}\n"${SECRET}"`,
+    'Invalid header value: "REDACTED"',
+  ],
+  "an invalid header value in Node": [
+    `Headers.append: "${SECRET}\n" is an invalid header value.`,
+    'Headers.append: "REDACTED" is an invalid header value.',
+  ],
+  "an invalid header value in Bun": [
+    `Header 'x-page' has invalid value: '${SECRET}\n'`,
+    "Header 'x-page' has invalid value: 'REDACTED'",
+  ],
   "a bearer token": [
     `refused Bearer ${SECRET}1 by api`,
     "refused Bearer REDACTED by api",
