@@ -76,6 +76,7 @@ export function createEngine(parts: Parts) {
     const record = recordOf(key, currentScope());
     if (record === undefined || !isFresh(record)) return undefined;
     counts.hit++;
+    currentInFlight()?.include(record, parts);
     return record.value;
   }
 

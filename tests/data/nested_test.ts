@@ -260,3 +260,27 @@ Deno.test("A function that waits for itself gets the stale value if there is one
   pass(61);
   assertEquals(await load(), ["old"]);
 });
+
+Deno.test("A function that asks for a cached page with HEAD is invalidated with the page", async () => {
+  const cache = createCache();
+  let version = 1;
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60, tags: ["page"] }))
+    .route({
+      path: "/",
+      handler: () =>
+        new Response("page", { headers: { etag: `"${version}"` } }),
+    });
+  const fetch = (method: string) =>
+    app.fetch(new Request("http://localhost/", { method }));
+  const etag = () =>
+    cache.cached("etag", async () => {
+      const { headers } = await fetch("HEAD");
+      return headers.get("etag");
+    }, { maxAge: 60 });
+  await (await fetch("GET")).text();
+  assertEquals(await etag(), '"1"');
+  version = 2;
+  await cache.revalidateTag("page");
+  assertEquals(await etag(), '"2"');
+});
