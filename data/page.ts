@@ -4,6 +4,7 @@
  * @module
  */
 
+import { kindOf } from "../core/check/show.ts";
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
@@ -173,6 +174,10 @@ async function readBody(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
+    // Test runners for Node may have other classes than Node itself.
+    if (Object(value)[Symbol.toStringTag] !== "Uint8Array") {
+      throw notBytes(value);
+    }
     chunks.push(value);
     size += value.length;
     if (size <= MAX_BODY) continue;
@@ -186,6 +191,15 @@ async function readBody(
     });
   }
   return concatBytes(chunks);
+}
+
+/** The server fails at such a chunk too. As bytes, a string would be zeros. */
+function notBytes(chunk: unknown): TypeError {
+  return new TypeError(
+    `Cannot read a response to cache: the chunks of its stream must be bytes, received ${
+      kindOf(chunk)
+    }; encode text, such as with pipeThrough(new TextEncoderStream())`,
+  );
 }
 
 /** Strong: the same bytes have the same tag, on every server. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { type App, type Context, createApp } from "@quartet/kit/app";
 import {
   cacheResponse,
@@ -489,6 +489,23 @@ Deno.test("A failed refresh is reported, and the stale page stays", async () => 
     await settle();
   }
   assertEquals(it.errors.map(String)[0], "Error: The page has status 502");
+});
+
+Deno.test("A page whose stream has text instead of bytes is an error, not a page of zeros", async () => {
+  const errors: unknown[] = [];
+  const chunks: unknown[] = ["hello"];
+  const app = createApp({ onError: (error) => void errors.push(error) })
+    .use(createCache().cacheResponse({ maxAge: 60 }))
+    .route({
+      path: "/",
+      handler: () =>
+        new Response(ReadableStream.from(chunks) as ReadableStream<Uint8Array>),
+    });
+  const get = () => app.fetch(new Request("http://localhost/"));
+  assertEquals((await get()).status, 500);
+  assertMatch(String(errors), /must be bytes, received a string/);
+  chunks[0] = new TextEncoder().encode("hello");
+  assertEquals(await (await get()).text(), "hello");
 });
 
 Deno.test("HEAD is answered from the cached page and caches none", async () => {
