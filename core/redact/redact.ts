@@ -25,7 +25,7 @@ const MAX_DEPTH = 5;
 
 /** Every name of a secret field or header contains one of these. */
 const SUSPECT_NAME =
-  /pass|pwd|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess/i;
+  /pass|pw|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess/i;
 
 /** Every URL and every JSON Web Token contains one of these. */
 const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;

@@ -7,15 +7,15 @@
 
 /** Names of secrets in any place, in lower case without separators. */
 const SECRET =
-  /passw(?:or)?d|passphrase|passcode|^pwd|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing|access|account|encryption|master)keys?|(?:oob|verification|device|sms|recovery|backup)codes?)$|^magic$/;
+  /passw(?:or)?d|passphrase|passcode|^pwd|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing|access|account|encryption|master)keys?|(?:oob|verification|device|sms|recovery|backup)codes?)$|^(?:magic|pw)$/;
 
 /** More names of secrets in a query or a header, in the same spelling. */
 const SECRET_PARAMETER =
-  /token(?:[^i]|i[^sz]|$)|secret|passw|accesskey|apikey|privatekey|signingkey|signature|credential|session|sessid|jwt|authori[sz]ation|cookie|assertion|bearer|csrf|xsrf|saml|totp|(?:oob|verification|device|sms|recovery|backup|auth|oauth|user|reset|confirmation|activation|otp|mfa|fa|onetime)code|^(?:code|state|access|refresh|cfaccessclientid|secwebsocketprotocol)$/;
+  /token(?:[^i]|i[^sz]|$)|secret|passw|accesskey|apikey|privatekey|signingkey|signature|credential|session|sessid|jwt|authori[sz]ation|cookie|assertion|bearer|csrf|xsrf|saml|totp|(?:oob|verification|device|sms|recovery|backup|access|auth|oauth|user|reset|confirmation|activation|otp|mfa|fa|onetime)code|^(?:code|state|access|refresh|cfaccessclientid|secwebsocketprotocol)$/;
 
 /** Short words that count only as a whole word of a name. */
 const SECRET_WORD =
-  /(?:^|-)(?:auth|pass|pwd|otp|pin|sid|sess|sig|key|dpop|ticket|principal|oidc|magic)(?:-|$)/;
+  /(?:^|-)(?:auth|pass|pwd?|otp|pin|sid|sess|sig|key|dpop|ticket|principal|oidc|magic)(?:-|$)/;
 
 /**
  * Whether a field's name marks a secret in any place, such as `passwordHash` or

@@ -113,6 +113,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `bad { password: "${SECRET}", "api-key": '${SECRET}', name: "ada" }`,
     `bad { password: "REDACTED", "api-key": 'REDACTED', name: "ada" }`,
   ],
+  "a short name of a password": [
+    `bad { "pw": "${SECRET}", "pwa": "x" }`,
+    'bad { "pw": "REDACTED"',
+  ],
   "JSON within JSON": [
     `bad ${JSON.stringify(JSON.stringify({ token: `a"b${SECRET}`, n: 1 }))}`,
     String.raw`{\"token\":\"REDACTED\",\"n\":1}`,

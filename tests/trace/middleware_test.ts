@@ -476,6 +476,8 @@ Deno.test("recordHeaders never records a cookie, a credential or a key", async (
     "x-verification-code",
     "x-shopify-hmac-sha256",
     "x-totp",
+    "x-access-code",
+    "x-user-pw",
   ];
   const headers = new Headers(
     names.map((name): [string, string] => [name, secret]),
@@ -548,6 +550,8 @@ Deno.test("Secret query values are removed, and others are recorded as they were
     "magic",
     "magicLink",
     "userPin",
+    "pw",
+    "accessCode",
   ];
   for (const name of secrets) {
     const { root } = await send(
