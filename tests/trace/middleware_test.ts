@@ -869,6 +869,20 @@ Deno.test("A client that leaves an event stream is recorded in the trace", async
   );
 });
 
+Deno.test("HEAD on an event stream isn't recorded as cut off", async () => {
+  const headers = { "content-type": "text/event-stream" };
+  await serving(
+    handle(() => new Response(gatedBody().body, { headers })),
+    async (url, tracer) => {
+      const ended = nextTrace(tracer);
+      await (await fetch(url, { method: "HEAD" })).body?.cancel();
+      await ended;
+      const root = rootOf(onlyTrace(tracer));
+      assertEquals([root.status, root.events], ["ok", []]);
+    },
+  );
+});
+
 Deno.test("Responses without a body end their trace over a real server", async () => {
   await serving(
     [

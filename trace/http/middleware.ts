@@ -245,7 +245,10 @@ function finish(
     const completed = info?.completed;
     // A response without a type is a stream or raw bytes. Deno's `completed`
     // doesn't reveal whether the client left early.
-    if (isStreamType(type) || (type === null && completed === undefined)) {
+    const isStream = isStreamType(type) ||
+      (type === null && completed === undefined);
+    // Servers discard the body of an answer to HEAD.
+    if (isStream && request.method !== "HEAD") {
       return onBodyEnd(response, scope, sent, cutOff);
     }
     if (completed === undefined) sent();
