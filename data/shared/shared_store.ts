@@ -84,7 +84,7 @@ export class SharedStore extends MemoryStore {
   }
 
   async get(key: string): Promise<CacheRecord | undefined> {
-    return this.#take(key, await this.#read(key));
+    return (await this.#read(key)).record;
   }
 
   async claim(
@@ -96,9 +96,9 @@ export class SharedStore extends MemoryStore {
       const lock = new SharedLock((token) =>
         backend.release(placeOf(key), token)
       );
-      const reading = await this.#read(key, { token: lock.token, outdated });
+      const request = { token: lock.token, outdated };
+      const { reading, record } = await this.#read(key, request);
       const { entry, isLocked = false, released } = reading;
-      const record = this.#take(key, reading);
       if (record !== undefined && isUsable(record)) {
         if (isLocked) lock.release().catch(() => {});
         return { record };
@@ -164,8 +164,14 @@ export class SharedStore extends MemoryStore {
       : numbers.toShared(own.began) ?? 0;
   }
 
-  /** Reads from the backend, and records the invalidations that it reports. */
-  async #read(key: string, request?: LockRequest): Promise<Reading> {
+  /**
+   * Reads from the backend, records the invalidations that it reports, and copies
+   * the record to memory. If that fails, nobody will release the lock.
+   */
+  async #read(key: string, request?: LockRequest): Promise<{
+    readonly reading: Reading;
+    readonly record: CacheRecord | undefined;
+  }> {
     const exchange = this.#exchange;
     recordText ??= await loadRecordText();
     await exchange.beforeReading();
@@ -173,17 +179,16 @@ export class SharedStore extends MemoryStore {
     const backend = exchange.use();
     const place = placeOf(key);
     const reading = await backend.get(place, exchange.position, request);
-    exchange.learn(reading.changes, since);
-    if (!reading.changes.more) return reading;
     try {
-      await exchange.sync();
+      exchange.learn(reading.changes, since);
+      if (reading.changes.more) await exchange.sync();
+      return { reading, record: this.#take(key, reading) };
     } catch (error) {
       if (reading.isLocked) {
         backend.release(place, request!.token).catch(() => {});
       }
       throw error;
     }
-    return reading;
   }
 
   /** Copies a record from the backend to memory. */

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   type CacheStore,
   createCache,
@@ -122,6 +122,43 @@ for (const [name, make] of Object.entries(SETTINGS)) {
     },
   });
 }
+
+Deno.test({
+  name: needsRedis(
+    "A value that can't be decoded keeps no process waiting",
+    hasRedis,
+  ),
+  ignore: !hasRedis,
+  async fn() {
+    await using redis = await anyRedis();
+    const name = `test:${crypto.randomUUID()}`;
+    const client = await createClient({ url: redis.url }).connect();
+    const errors: string[] = [];
+    const open = () =>
+      createCache({
+        store: createRedisStore({ client, name }),
+        onError: (_, operation) => errors.push(operation),
+      });
+    const caches = [open(), open(), open()];
+    const options = { maxAge: 0.01, staleIfError: 60 };
+    const place = `{${name}}:cache:k`;
+    await caches[0]!.cached("k", () => 0, options);
+    let text: string | null;
+    while ((text = await client.get(place)) === null);
+    const broken = text.replace("[[1],0]", '[[1],["Part",2],[3,4],"Lost",0]');
+    await client.set(place, broken, { expiration: "KEEPTTL" });
+    const since = performance.now();
+    for (const cache of caches.slice(1)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assertEquals(await cache.cached("k", () => 1, options), 1);
+    }
+    assert(performance.now() - since < 5_000);
+    assertEquals(errors, ["use the store"]);
+    for (const cache of caches) await cache.close();
+    await client.close();
+    await forget(redis.url, name);
+  },
+});
 
 /** Deletes a store's keys, because the Redis of `REDIS_URL` persists. */
 async function forget(url: string, name: string): Promise<void> {
