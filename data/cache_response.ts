@@ -188,20 +188,20 @@ export function createResponseCache(
     // A response that isn't stored belongs to this request only. Other requests
     // may wait for the page even after this one got a stale page.
     let own: Response | undefined;
-    let isMaker = false;
+    let made: Promise<Page | undefined> | undefined;
     let isAnswered = false;
     let obstacle: string | undefined;
     const page = await engine.call({
       key,
       scopeKey: key,
       policy,
-      compute: makePage,
+      compute: () => made = makePage(),
       mayAsk: true,
       lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
       obstacle: () => obstacle ?? "its lifetime is 0",
     }).catch((error) => {
       // Another request's failure doesn't fail this one.
-      const isOwn = isMaker || error instanceof CacheError;
+      const isOwn = made !== undefined || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
     if (page !== undefined && isShareable(page)) {
@@ -209,6 +209,8 @@ export function createResponseCache(
       discard(own);
       return give(page);
     }
+    // It got a stale page that it can't use: its own failed, or isn't ready yet.
+    if (own === undefined) await made;
     // A request that waited for another one's page makes its own.
     return seal(own ?? await next());
 
@@ -225,7 +227,6 @@ export function createResponseCache(
 
     /** Makes the page, and notes whether it asks for the user. */
     async function makePage(): Promise<Page | undefined> {
-      isMaker = true;
       const response = await next().catch(thrownResponse);
       learn(claimedCookies());
       obstacle = obstacleOf(request, response, vary) ?? userObstacle();

@@ -6,6 +6,7 @@ import {
   createCache,
 } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
+import { Hub } from "./shared_store.ts";
 
 /** Creates an app with one handler, which the test supplies. */
 function subject(
@@ -489,6 +490,28 @@ Deno.test("A failed refresh is reported, and the stale page stays", async () => 
     await settle();
   }
   assertEquals(it.errors.map(String)[0], "Error: The page has status 502");
+});
+
+Deno.test("A request that can't get the stale page of another process reports its own error", async () => {
+  const hub = new Hub();
+  let time = 0;
+  const errors: unknown[] = [];
+  const open = (handler: () => Response) => {
+    const cache = createCache({ store: hub.open(), now: () => time });
+    const app = createApp({ onError: (error) => void errors.push(error) })
+      .use(cache.cacheResponse({ maxAge: 1, staleIfError: 60 }))
+      .route({ path: "/", handler });
+    return (headers = {}) =>
+      app.fetch(new Request("http://localhost/", { headers }));
+  };
+  await (await open(() => new Response("page"))()).text();
+  time = 2_000;
+  const failure = new Error("the database is away");
+  const get = open(() => {
+    throw failure;
+  });
+  assertEquals((await get({ authorization: "Bearer 1" })).status, 500);
+  assertEquals(errors, [failure]);
 });
 
 Deno.test("A page whose stream has text instead of bytes is an error, not a page of zeros", async () => {
