@@ -50,6 +50,8 @@ class SharedLock implements Lock {
 export class SharedStore extends MemoryStore {
   readonly #now: () => number;
   readonly #exchange: Exchange;
+  /** The locks of computations in progress. */
+  readonly #held = new Set<SharedLock>();
   /** See {@linkcode CacheStore}. */
   readonly check?: (timeout: number) => Promise<void>;
 
@@ -93,9 +95,10 @@ export class SharedStore extends MemoryStore {
   ): Promise<Claim> {
     for (let outdated = this.#outdated(key);;) {
       const backend = this.#exchange.use();
-      const lock = new SharedLock((token) =>
-        backend.release(placeOf(key), token)
-      );
+      const lock: SharedLock = new SharedLock((token) => {
+        this.#held.delete(lock);
+        return backend.release(placeOf(key), token);
+      });
       const request = { token: lock.token, outdated };
       const { reading, record } = await this.#read(key, request);
       const { entry, isLocked = false, released } = reading;
@@ -103,7 +106,10 @@ export class SharedStore extends MemoryStore {
         if (isLocked) lock.release().catch(() => {});
         return { record };
       }
-      if (isLocked) return { lock };
+      if (isLocked) {
+        this.#held.add(lock);
+        return { lock };
+      }
       if (released !== undefined) return { released };
       // The backend considered this record usable.
       outdated = entry!.began;
@@ -130,7 +136,10 @@ export class SharedStore extends MemoryStore {
       text.length > this.maxEntryBytes ? undefined : entry,
       own?.token,
     );
-    own?.releasedBy(stored);
+    if (own !== undefined) {
+      this.#held.delete(own);
+      own.releasedBy(stored);
+    }
     return stored;
   }
 
@@ -147,8 +156,11 @@ export class SharedStore extends MemoryStore {
     this.#exchange.onOutage(listener);
   }
 
-  close(): Promise<void> {
-    return this.#exchange.close();
+  /** Lets other processes compute what this one is computing, then closes. */
+  async close(): Promise<void> {
+    const released = Array.from(this.#held, (lock) => lock.release());
+    await Promise.allSettled(released);
+    await this.#exchange.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

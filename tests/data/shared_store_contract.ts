@@ -412,6 +412,27 @@ export function testSharedStore(
     for (const cache of caches) await cache.close();
   });
 
+  test("close() ends the wait of other processes for a computation", async ({ open }) => {
+    const options = { storeTimeout: 60, onError() {} };
+    const one = createCache({ ...options, store: await open() });
+    const other = createCache({ ...options, store: await open() });
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<string>();
+    const slow = one.cached("k", () => {
+      begun.resolve();
+      return gate.promise;
+    }, { maxAge: 60 });
+    await begun.promise;
+    const since = performance.now();
+    const next = other.cached("k", () => "quick", { maxAge: 60 });
+    await one.close();
+    assertEquals(await next, "quick");
+    assert(performance.now() - since < 5_000);
+    gate.resolve("slow");
+    assertEquals(await slow, "slow");
+    await other.close();
+  });
+
   test(
     "random calls and invalidations in three processes never find a stale value",
     async ({ open }) => {
