@@ -1,7 +1,7 @@
 /**
  * Makes an error's text safe to keep: shortens it, removes what a JSON parser
- * quotes of its input and `Headers` of a value, and redacts the rest. Otherwise a form sent to
- * `request.json()` would appear in the log.
+ * quotes of its input, and `Headers` of a value, and redacts the rest. Otherwise
+ * a form sent to `request.json()` would appear in the log.
  *
  * ```
  * Unexpected token 'u', "user=ada&p"... is not valid JSON
