@@ -9,8 +9,8 @@ import type { SharedStoreOptions } from "./shared_options.ts";
 type RecordText = typeof import("./record_text.ts");
 
 /**
- * Loaded by the first read, with which each computation begins. Its npm package
- * makes Deno load `node:process`, which takes 15 ms of a cold start.
+ * Loaded by the first read. Each computation begins with a read. The npm package
+ * inside makes Deno load `node:process`, which takes 15 ms of a cold start.
  */
 let recordText: RecordText | undefined;
 
@@ -156,7 +156,7 @@ export class SharedStore extends MemoryStore {
     this.#exchange.onOutage(listener);
   }
 
-  /** Lets other processes compute what this one is computing, then closes. */
+  /** Closes the store. Other processes may then compute what this one computes. */
   async close(): Promise<void> {
     const released = Array.from(this.#held, (lock) => lock.release());
     await Promise.allSettled(released);

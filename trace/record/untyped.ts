@@ -1,6 +1,6 @@
 /**
- * What untyped code passes to spans, which may be anything. Tracing must neither
- * fail that code nor record what no reader takes.
+ * Arguments that untyped code passes to spans. They may be anything. Tracing must
+ * neither fail that code nor record what no reader takes.
  *
  * @module
  */
