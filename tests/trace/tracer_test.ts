@@ -257,7 +257,7 @@ Deno.test("A span can have each of the twelve layers", () => {
   }
 });
 
-Deno.test("Wrong names, keys and layers neither fail the app nor make its trace unreadable", () => {
+Deno.test("Wrong names and layers neither fail the app nor make its trace unreadable", () => {
   const tracer = createTracer();
   const untyped = (value: unknown) => value as string & Layer;
   const { warn } = console;
@@ -265,7 +265,6 @@ Deno.test("Wrong names, keys and layers neither fail the app nor make its trace 
   console.warn = (...args: unknown[]) => warnings.push(format(...args));
   try {
     const span = tracer.startTrace(untyped(undefined), untyped("db"));
-    span.setAttribute(untyped(7), 1);
     span.event(untyped(null));
     tracer.withSpan("query", untyped("sql"), () => {}, { parent: span });
     span.end();
@@ -279,7 +278,6 @@ Deno.test("Wrong names, keys and layers neither fail the app nor make its trace 
   const [root, query] = [...spans.values()];
   assertEquals([root!.name, root!.layer], ["undefined", "custom"]);
   assertEquals([query!.name, query!.layer], ["query", "custom"]);
-  assertEquals({ ...root!.attributes }, { "7": 1 });
   assertEquals(root!.events.map(({ name }) => name), ["null"]);
   assertEquals(warnings, [
     `Traces: the layer of span "undefined" is recorded as custom. It must be one of ${

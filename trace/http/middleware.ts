@@ -247,12 +247,11 @@ function finish(
     // doesn't reveal whether the client left early.
     const isStream = isStreamType(type) ||
       (type === null && completed === undefined);
-    // Servers discard the body of an answer to HEAD.
-    if (isStream && request.method !== "HEAD") {
-      return onBodyEnd(response, scope, sent, cutOff);
-    }
+    // Servers discard the body of an answer to HEAD, some only at the client's end.
+    const isHead = request.method === "HEAD";
+    if (isStream && !isHead) return onBodyEnd(response, scope, sent, cutOff);
     if (completed === undefined) sent();
-    else completed.then(sent, cutOff);
+    else completed.then(sent, isHead ? sent : cutOff);
     return response;
   } catch (error) {
     // The response can't be sent, for example because its body was read before.

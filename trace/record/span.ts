@@ -133,7 +133,11 @@ export class SpanImpl implements Span {
   /** Sets an attribute. The last value stays. */
   setAttribute(key: string, value: AttributeValue | undefined): void {
     if (this.endedAt !== OPEN || value === undefined) return;
-    key = textOf(key, MAX_KEY_LENGTH);
+    if (typeof key !== "string") {
+      this.droppedAttributes++;
+      return;
+    }
+    key = clip(key, MAX_KEY_LENGTH);
     let last: Attribute | undefined;
     let count = 0;
     for (let item = this.attributes; item !== undefined; item = item.next) {

@@ -21,7 +21,7 @@ export function asText(value: unknown): string {
   }
 }
 
-/** Returns a name or a key as text of at most `maxLength` characters. */
+/** Returns a name as text of at most `maxLength` characters. */
 export function textOf(name: unknown, maxLength: number): string {
   return clip(typeof name === "string" ? name : asText(name), maxLength);
 }
