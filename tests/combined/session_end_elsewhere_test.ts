@@ -69,19 +69,13 @@ for (const [name, open] of Object.entries(STORES)) {
       const [here, there] = opened.stores;
       await using a = await startSessions({ session: { store: here } });
       await using b = await startSessions({ session: { store: there } });
-      const p99s: number[] = [];
-      // Other work on the machine may delay a round.
-      while (p99s.length < 3 && !p99s.some((p99) => p99 < 1_000)) {
-        const round = p99s.length;
-        const times = await timesToEnd({
-          users: Array.from({ length: 1_000 }, (_, i) => `user ${round}.${i}`),
-          open: async (user) => await b.open(await a.signIn(user)),
-          revoke: (user) => a.auth.revokeSessions(user),
-        });
-        assertEquals(times.length, 1_000);
-        p99s.push(times[989]!);
-      }
-      assert(p99s.at(-1)! < 1_000, `p99 is ${p99s.join(", ")} ms`);
+      const times = await timesToEnd({
+        users: Array.from({ length: 1_000 }, (_, i) => `user ${i}`),
+        open: async (user) => await b.open(await a.signIn(user)),
+        revoke: (user) => a.auth.revokeSessions(user),
+      });
+      assertEquals(times.length, 1_000);
+      assert(times[989]! < 1_000, `p99 is ${times[989]} ms`);
     },
   });
 }
