@@ -136,9 +136,9 @@ export async function startPostgres(
     }
   }
 
-  async function crash(): Promise<void> {
+  async function end(signal: "SIGKILL" | "SIGQUIT"): Promise<void> {
     try {
-      process.kill("SIGKILL");
+      process.kill(signal);
     } catch {
       // It has already ended.
     }
@@ -147,9 +147,9 @@ export async function startPostgres(
 
   return {
     url: urlOf(),
-    crash,
+    crash: () => end("SIGKILL"),
     async restart() {
-      await crash();
+      await end("SIGKILL");
       for (let attempts = 1;; attempts++) {
         try {
           process = await start();
@@ -161,7 +161,8 @@ export async function startPostgres(
       }
     },
     async [Symbol.asyncDispose]() {
-      await crash();
+      // Ends it at once, but without leaving shared memory behind.
+      await end("SIGQUIT");
       // Its child processes may still write for a moment.
       for (let attempts = 1;; attempts++) {
         try {
