@@ -57,12 +57,15 @@ export function createComputations(parts: Parts) {
       .promise.catch((error) => onError(error, "refresh a value"));
   }
 
-  /** Returns the key's computation, unless its result is already invalid. */
+  /**
+   * Returns the key's computation, unless its result is already invalid. It gets
+   * the scopes of a part only when it gets the part, so these are checked too.
+   */
   function find(key: string): InFlight | undefined {
     const found = byKey.get(key);
     return found !== undefined &&
         now() - found.since <= JOIN_LIMIT &&
-        isValid(found)
+        Array.from(found.awaited()).every(isValid)
       ? found
       : undefined;
   }

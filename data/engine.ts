@@ -183,13 +183,14 @@ export function createEngine(parts: Parts) {
     const giveOld = (why: string) =>
       give(old!.value, old!, "stale", policy, look, why);
     try {
+      const result = waitFor(inFlight, key);
       const isLate = policy.staleAfter !== Infinity && isUsable() &&
-        !await settlesWithin(inFlight.promise, policy.staleAfter);
+        !await settlesWithin(result, policy.staleAfter);
       // The stale value may have been invalidated in the meantime.
       if (isLate && isUsable()) {
         return await giveOld("computing it takes longer than staleAfter");
       }
-      const value = await waitFor(inFlight, key);
+      const value = await result;
       return await give(value, inFlight, inFlight.result, policy, look);
     } catch (error) {
       if (isUsable()) return giveOld(whyFailed(error));
@@ -210,7 +211,7 @@ export function createEngine(parts: Parts) {
 function waitFor(inFlight: InFlight, key: string): Promise<unknown> {
   const own = currentInFlight();
   if (own === undefined) return inFlight.promise;
-  if (!own.isAwaitedBy(inFlight)) return own.waitFor(inFlight);
+  if (!inFlight.awaited().has(own)) return own.waitFor(inFlight);
   throw new CacheError(
     "RECURSION",
     `Cannot compute ${

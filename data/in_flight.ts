@@ -113,15 +113,14 @@ export class InFlight {
     }
   }
 
-  /** Whether `other` is this one, or waits for it, directly or not. */
-  isAwaitedBy(other: InFlight): boolean {
-    const reached = new Set([other]);
+  /** Returns this one and all that it waits for, directly or not. */
+  awaited(): Set<InFlight> {
+    const reached = new Set<InFlight>([this]);
     // Iterating over a set also visits elements that are added meanwhile.
     for (const one of reached) {
-      if (one === this) return true;
       for (const next of one.#waitsFor) reached.add(next);
     }
-    return false;
+    return reached;
   }
 
   /** Ends it. Nothing is added any more. */

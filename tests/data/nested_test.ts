@@ -105,6 +105,43 @@ Deno.test("A part invalidated during the whole's computation invalidates it, and
   assertEquals([await first, await whole()], [1, 2]);
 });
 
+Deno.test("Nobody joins a computation that waits for a part invalidated meanwhile", async () => {
+  for (const staleAfter of [Infinity, 1_000]) {
+    const { cache, pass } = timedCache();
+    const options = { maxAge: 60, staleIfError: 3_600, staleAfter };
+    let data = "first";
+    let gate: Promise<void> | undefined;
+    const part = () =>
+      cache.cached("part", async () => {
+        const read = data;
+        await gate;
+        return read;
+      }, { ...options, tags: ["part"] });
+    const middle = () => cache.cached("middle", part, options);
+    const app = createApp()
+      .use(cache.cacheResponse({ maxAge: 60 }))
+      .route({ path: "/", handler: async () => new Response(await middle()) });
+    const get = async () =>
+      await (await app.fetch(new Request("http://localhost/"))).text();
+    assertEquals(await get(), "first");
+    pass(61);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    data = "old";
+    gate = promise;
+    const all = [get(), middle(), part()];
+    await settle();
+    data = "new";
+    gate = undefined;
+    await cache.revalidateTag("part");
+    all.push(get(), middle(), part());
+    await settle();
+    resolve();
+    const old = ["old", "old", "old"];
+    assertEquals(await Promise.all(all), [...old, "new", "new", "new"]);
+    assertEquals([await get(), await middle()], ["new", "new"]);
+  }
+});
+
 Deno.test("Stale parts and uncached parts count too", async () => {
   const { cache, pass } = timedCache();
   let calls = 0;
