@@ -145,6 +145,10 @@ export function createResponseCache(
   return async function cacheResponse(request, context, next) {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") return await passUnsafe();
+    const { engine, now } = access();
+    const key = keyOfPage(request, vary);
+    // Also if this response isn't stored, or is stored by a cache around this one.
+    engine.depend({ scopeKey: key, policy });
     const around = claimedCookies();
     if (around.length > 0) learn(around);
     const cookies = cookieNames(headers.get("cookie"), ignores);
@@ -165,8 +169,6 @@ export function createResponseCache(
     if (foreign !== undefined) {
       return await passStranger(request, next, foreign);
     }
-    const { engine, now } = access();
-    const key = keyOfPage(request, vary);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || hasHeader(headers, "authorization")) {

@@ -29,6 +29,7 @@ import {
 } from "./in_flight.ts";
 import { isRecordValid } from "./invalidation_log.ts";
 import type { Policy } from "./options.ts";
+import { pathOfScope } from "./paths.ts";
 import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
@@ -105,11 +106,21 @@ export function createEngine(parts: Parts) {
     });
   }
 
+  /** Makes a value that isn't stored a part of the computation around, if any. */
+  function depend({ scopeKey, policy }: Pick<Call, "scopeKey" | "policy">) {
+    const { tags, paths } = policy;
+    currentInFlight()?.include({
+      scopeKey,
+      tags,
+      paths: [...paths, pathOfScope(currentScope()) ?? []].flat(),
+    }, parts);
+  }
+
   /** Resolves a call whose value isn't stored. */
   async function pass(call: Call): Promise<unknown> {
-    const { key, scopeKey, policy, compute } = call;
+    const { key, compute } = call;
     counts.miss++;
-    currentInFlight()?.include({ scopeKey, ...policy }, parts);
+    depend(call);
     return await observe("cache.get", "data", (span) => {
       lookUp(parts, call, span)?.ends("miss");
       const scope = new SharedScope(key, false);
@@ -200,7 +211,7 @@ export function createEngine(parts: Parts) {
     }
   }
 
-  return { counts, hit, peek, find, isComputing, call, pass };
+  return { counts, hit, peek, find, isComputing, call, depend, pass };
 }
 
 /**

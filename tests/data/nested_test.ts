@@ -298,6 +298,57 @@ Deno.test("A function that waits for itself gets the stale value if there is one
   assertEquals(await load(), ["old"]);
 });
 
+Deno.test("A function that asks for a page which isn't stored is invalidated with the page", async () => {
+  const requests: Record<string, RequestInit> = {
+    "part of a page": { headers: { range: "bytes=0-3" } },
+    "a page past the cache": { headers: { "cache-control": "no-store" } },
+    "a page for a cookie": { headers: { cookie: "theme=dark" } },
+    "the head of a page": { method: "HEAD" },
+  };
+  for (const [name, init] of Object.entries(requests)) {
+    for (const scope of ["page", "/page"]) {
+      const cache = createCache();
+      let version = 1;
+      const app = createApp()
+        .use(cache.cacheResponse({ maxAge: 60, tags: ["page"] }))
+        .route({
+          path: "/page",
+          handler: () => new Response("", { headers: { age: `${version}` } }),
+        });
+      const age = () =>
+        cache.cached("age", async () => {
+          const request = new Request("http://localhost/page", init);
+          return (await app.fetch(request)).headers.get("age");
+        }, { maxAge: 60 });
+      // The cache now knows which cookies auth reads: none.
+      await app.fetch(new Request("http://localhost/other", init));
+      assertEquals(await age(), "1", name);
+      version = 2;
+      assertEquals(await age(), "1", name);
+      await cache.onDemandRevalidate(scope);
+      assertEquals(await age(), "2", `${name}, ${scope}`);
+    }
+  }
+});
+
+Deno.test("Tags of a nested cacheResponse() invalidate the page that the outer one stores", async () => {
+  const cache = createCache();
+  let made = 0;
+  const inner = createApp()
+    .use(cache.cacheResponse({ maxAge: 60, tags: ["inner"] }))
+    .route({ path: "/", handler: () => new Response(`page ${++made}`) });
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60, tags: ["outer"] }))
+    .use((request) => inner.fetch(request));
+  const get = async () =>
+    await (await app.fetch(new Request("http://localhost/"))).text();
+  assertEquals([await get(), await get()], ["page 1", "page 1"]);
+  await cache.revalidateTag("inner");
+  assertEquals([await get(), await get()], ["page 2", "page 2"]);
+  await cache.revalidateTag("outer");
+  assertEquals(await get(), "page 3");
+});
+
 Deno.test("A function that asks for a cached page with HEAD is invalidated with the page", async () => {
   const cache = createCache();
   let version = 1;
