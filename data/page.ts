@@ -88,15 +88,24 @@ const AUTHORIZED =
 export function lifetimeOf({ headers }: Response, maxAge: number): number {
   const control = readCacheControl(headers.get("cache-control"));
   // RFC 9111, section 4.2.1: the first of these counts.
-  for (const name of ["s-maxage", "max-age"]) {
-    const value = control.get(name);
-    if (value !== undefined) return /^\d+$/.test(value) ? +value * 1_000 : 0;
-  }
+  const stated = control.get("s-maxage") ?? control.get("max-age");
   const expires = headers.get("expires");
-  if (expires === null) return maxAge * 1_000;
-  const ms = Date.parse(expires) -
-    Date.parse(headers.get("date") ?? new Date().toUTCString());
+  if (stated === undefined && expires === null) return maxAge * 1_000;
+  const date = headers.get("date") ?? new Date().toUTCString();
+  const seconds = stated === undefined
+    ? (Date.parse(expires!) - Date.parse(date)) / 1_000
+    : /^\d+$/.test(stated)
+    ? +stated
+    : 0;
+  // Section 4.2: another cache has used up a part of it.
+  const ms = (seconds - ageOf(headers)) * 1_000;
   return ms > 0 ? ms : 0;
+}
+
+/** Returns the age that a response comes with, in seconds. */
+function ageOf(headers: Headers): number {
+  const age = Number(headers.get("age") ?? 0);
+  return age > 0 ? age : 0;
 }
 
 /** Whether a request with `Authorization` may be cached (RFC 9111, 3.5). */
@@ -150,7 +159,6 @@ export async function readPage(
   if (!kept.has("etag")) kept.set("etag", await etagOf(body));
   if (!kept.has("date")) kept.set("date", new Date(time).toUTCString());
   if (vary.length > 0) kept.set("vary", vary.join(", "));
-  const age = Number(kept.get("age") ?? 0);
   return {
     status,
     statusText,
@@ -158,7 +166,7 @@ export async function readPage(
     body,
     time,
     maxAge,
-    age: age > 0 ? age : 0,
+    age: ageOf(kept),
     // Read last: the code that writes the body may claim cookies late.
     ownCookies: claimedCookies(),
   };

@@ -372,6 +372,28 @@ Deno.test("A page's own Age counts, an invalid one is ignored", async () => {
   }
 });
 
+Deno.test("A page's Age shortens the lifetime that it states", async () => {
+  const date = "Sat, 01 Jan 2000 00:00:00 GMT";
+  for (
+    const stated of [
+      { "cache-control": "max-age=100" },
+      { "cache-control": "max-age=500, s-maxage=100" },
+      { date, expires: "Sat, 01 Jan 2000 00:01:40 GMT" },
+    ] as HeadersInit[]
+  ) {
+    for (const [age, left] of [["70", 30], ["100", 0], ["old", 100]] as const) {
+      const headers = new Headers(stated);
+      headers.set("age", age);
+      const it = subject((call) => new Response(`${call}`, { headers }));
+      await it.get();
+      it.pass(left - 0.1);
+      assertEquals(await (await it.get()).text(), left > 0 ? "1" : "2");
+      it.pass(0.1);
+      assertEquals(await (await it.get()).text(), left > 0 ? "2" : "3");
+    }
+  }
+});
+
 Deno.test("A page without a body is cached", async () => {
   for (const [body, status] of [[null, 301], [null, 200], ["", 404]] as const) {
     const headers = { location: "/elsewhere" };
