@@ -9,7 +9,6 @@ import {
   isPersonal,
   isRefusal,
   joinNames,
-  noteCacheControl,
 } from "../core/personal.ts";
 import { WatchScope } from "../core/watch_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
@@ -30,7 +29,6 @@ import {
   toPolicy,
 } from "./options.ts";
 import {
-  controlOf,
   keyOfPage,
   lifetimeOf,
   obstacleOf,
@@ -109,16 +107,20 @@ export function createResponseCache(
   const operation = "create response cache";
   checkLifetimeName(options, "maxAge", operation);
   checkOptions(options, CACHE_RESPONSE, operation);
-  const { maxAge, clientMaxAge = maxAge, ignoreCookies = [] } = options;
+  const { maxAge, clientMaxAge, ignoreCookies = [] } = options;
   const policy = toPolicy(options, maxAge, operation);
   const { vary: given = [] } = options;
   checkStrings(given, "vary", operation);
   const vary = given.map((name) => name.toLowerCase()).sort();
   checkStrings(ignoreCookies, "ignoreCookies", operation, aCookieName);
   const ignores = matchCookies([...ignoreCookies]);
-  const cacheControl = clientMaxAge > 0
-    ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
-    : "public, no-cache";
+  const cacheControlAt = (age: number) => {
+    // Clients subtract the page's age.
+    const seconds = clientMaxAge ? clientMaxAge + age : clientMaxAge ?? maxAge;
+    return seconds > 0
+      ? `public, max-age=${Math.min(Math.floor(seconds), MAX_AGE)}`
+      : "public, no-cache";
+  };
 
   /** Cookies that auth has claimed. Unknown before the first page. */
   let claimed: readonly string[] | undefined;
@@ -176,10 +178,7 @@ export function createResponseCache(
       const why = kept && whyNotShared(request, kept, cookies);
       if (why !== undefined) return await passStranger(request, next, why);
     }
-    const give = (page: Page) => {
-      if (controlOf(page) === undefined) noteCacheControl(cacheControl);
-      return respond(request, page, now(), cacheControl);
-    };
+    const give = (page: Page) => respond(request, page, now(), cacheControlAt);
     if (method === "HEAD") {
       // HEAD answers like GET, but computes no page to keep.
       const page = await engine.peek(key) as Page | undefined;

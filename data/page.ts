@@ -10,7 +10,7 @@ import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { hasHeader } from "../core/http/has_header.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
-import { claimedCookies } from "../core/personal.ts";
+import { claimedCookies, noteCacheControl } from "../core/personal.ts";
 import { cookieObstacle } from "./cookie_rule.ts";
 
 /** A response that was read. */
@@ -115,7 +115,7 @@ function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
 }
 
 /** Returns a page's own `Cache-Control`. */
-export function controlOf({ headers }: Page): string | undefined {
+function controlOf({ headers }: Page): string | undefined {
   return headers.find(([name]) => name === "cache-control")?.[1];
 }
 
@@ -216,19 +216,28 @@ async function etagOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return `"${toHex(hash.subarray(0, 16))}"`;
 }
 
-/** Answers a request with a page, only its headers, or 304. */
+/**
+ * Answers a request with a page, only its headers, or 304.
+ *
+ * @param cacheControlAt Returns the `Cache-Control` of a page without one, by the
+ * page's age in seconds.
+ */
 export function respond(
   request: Request,
   page: Page,
   now: number,
-  cacheControl: string,
+  cacheControlAt: (age: number) => string,
 ): Response {
   const { status, statusText, body } = page;
   const headers = new Headers(page.headers);
   // Section 4.2.3: its age when it was made, and the time since then.
   const age = Math.floor(page.age + Math.max(0, now - page.time) / 1_000);
   if (age > 0) headers.set("age", `${age}`);
-  if (!headers.has("cache-control")) headers.set("cache-control", cacheControl);
+  if (!headers.has("cache-control") && !headers.has("expires")) {
+    const cacheControl = cacheControlAt(age);
+    noteCacheControl(cacheControl);
+    headers.set("cache-control", cacheControl);
+  }
   if (status === 200 && isUnchanged(request.headers, headers)) {
     // RFC 9110, section 15.4.5: a 304 has no headers about content.
     for (const name of [...headers.keys()]) {

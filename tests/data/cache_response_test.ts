@@ -427,6 +427,30 @@ Deno.test("clientMaxAge 0 makes browsers revalidate each time", async () => {
   assertEquals(it.calls, 1);
 });
 
+Deno.test("clientMaxAge counts from when a client gets the page, and maxAge from when it was made", async () => {
+  for (const [clientMaxAge, stated] of [[20, "70"], [undefined, "60"]]) {
+    const it = subject(page, { clientMaxAge } as Partial<CacheResponseOptions>);
+    await it.get();
+    it.pass(50);
+    for (const method of ["GET", "HEAD"]) {
+      const { headers } = await it.get("/", { method });
+      assertEquals(headers.get("age"), "50");
+      assertEquals(headers.get("cache-control"), `public, max-age=${stated}`);
+    }
+  }
+});
+
+Deno.test("A page's own Expires is the lifetime for clients too", async () => {
+  const expires = new Date(Date.now() + 10_000).toUTCString();
+  const it = subject(() => new Response("", { headers: { expires } }));
+  for (let i = 0; i < 2; i++) {
+    const { headers } = await it.get();
+    assertEquals(headers.get("expires"), expires);
+    assertEquals(headers.has("cache-control"), false);
+  }
+  assertEquals(it.calls, 1);
+});
+
 Deno.test("Tags, paths and unsafe requests invalidate pages", async () => {
   const it = subject(page, { tags: ["pages"] });
   const text = async (path: string) => await (await it.get(path)).text();
