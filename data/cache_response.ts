@@ -248,9 +248,9 @@ export function createResponseCache(
       }
       // Code that writes the body may ask for the user late.
       obstacle = userObstacle();
-      return obstacle === undefined
-        ? page
-        : pass(new Response(page.body, page));
+      if (obstacle !== undefined) return pass(new Response(page.body, page));
+      // A page without a lifetime must not reach those who wait for it either.
+      return page.maxAge > 0 ? page : pass(give(page));
     }
 
     /** Returns why the page may depend on the user, or `undefined` if it can't. */

@@ -212,6 +212,39 @@ Deno.test("100 concurrent requests compute one page, or one each if it may not b
   }));
 });
 
+Deno.test("A page with a lifetime of 0 reaches only the request that it was made for", async () => {
+  const zero = { headers: { "cache-control": "max-age=0" } };
+  for (const [maxAge, init] of [[60, zero], [0, {}]] as const) {
+    const gate = Promise.withResolvers<void>();
+    let stock = 1;
+    const it = subject(async () => {
+      const text = `${stock}`;
+      await gate.promise;
+      return new Response(text, init);
+    }, { maxAge });
+    const before = it.get();
+    await settle();
+    stock = 0;
+    const after = it.get();
+    await settle();
+    gate.resolve();
+    assertEquals(await (await before).text(), "1");
+    const response = await after;
+    assertEquals(await response.text(), "0");
+    assertEquals(it.cache.stats().entries, 0);
+  }
+});
+
+Deno.test("A page with a lifetime of 0 can be revalidated", async () => {
+  const it = subject(page, { maxAge: 0 });
+  const etag = (await it.get()).headers.get("etag")!;
+  assertMatch(etag, /^"[\da-f]{32}"$/);
+  const same = subject(page, { maxAge: 0 });
+  const headers = { "if-none-match": etag };
+  assertEquals((await same.get("/", { headers })).status, 304);
+  assertEquals((await same.get("/", { headers })).status, 200);
+});
+
 Deno.test("A refresh's response that isn't cached is sent to nobody else", async () => {
   for (const status of [200, 503]) {
     const gate = Promise.withResolvers<void>();
