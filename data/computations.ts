@@ -149,13 +149,16 @@ export function createComputations(parts: Parts) {
 
   function keep(
     inFlight: InFlight,
-    { key, policy, lifetime, obstacle }: Call,
+    { key, scopeKey, policy, lifetime, obstacle }: Call,
     value: unknown,
     lock: Lock | undefined,
   ): void {
     const maxAge = lifetime(value, policy);
     if (maxAge === 0) {
       inFlight.obstacle = obstacle?.() ?? "negativeMaxAge is 0";
+      // Otherwise the expired value would be served instead of this one.
+      const { before } = inFlight;
+      if (before && log.isValid(before)) store.invalidate({ keys: [scopeKey] });
       return;
     }
     if (!log.isValid(inFlight)) {
@@ -172,7 +175,7 @@ export function createComputations(parts: Parts) {
       inFlight.obstacle = "a later call has computed it too";
       return;
     }
-    const { began, scopeKey, tags, paths, keys } = inFlight;
+    const { began, tags, paths, keys } = inFlight;
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();
     const freshUntil = maxAge === Infinity ? Infinity : now() + maxAge * share;
     store.set(key, {

@@ -556,6 +556,34 @@ Deno.test("A stale page is served during its refresh, or if that fails", async (
   assertEquals([failed.status, await failed.text()], [503, "4"]);
 });
 
+Deno.test("A stale page ends with a refresh whose response isn't cached", async () => {
+  const responses: Record<string, ResponseInit> = {
+    "a refusal": { status: 403 },
+    "a private page": { headers: { "cache-control": "private" } },
+    "a page with a cookie": { headers: { "set-cookie": "a=b" } },
+    "a page with a lifetime of 0": {
+      headers: { "cache-control": "max-age=0" },
+    },
+  };
+  for (const [name, init] of Object.entries(responses)) {
+    const it = subject(
+      (call) => new Response(`page ${call}`, call > 1 ? init : {}),
+      { staleWhileRevalidate: 3_600 },
+    );
+    await it.get();
+    it.pass(60);
+    let response = await it.get();
+    assertEquals(await response.text(), "page 1", name);
+    // The body may be read on another thread.
+    for (let i = 0; i < 100 && response.headers.get("age") !== null; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      response = await it.get();
+    }
+    assert(await response.text() !== "page 1", name);
+    assertEquals(response.status, init.status ?? 200, name);
+  }
+});
+
 Deno.test("A failed refresh is reported, and the stale page stays", async () => {
   let status = 200;
   const it = subject((call) => new Response(`${call}`, { status }), {

@@ -1,10 +1,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type CachedOptions, CacheError } from "@quartet/kit/data";
+import {
+  type CachedOptions,
+  CacheError,
+  type CacheStore,
+} from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
+import { Hub } from "./shared_store.ts";
 
 /** Creates a value in a cache, computed by the test's function. */
-function subject(options: Partial<CachedOptions>) {
-  const timed = timedCache();
+function subject(options: Partial<CachedOptions>, store?: CacheStore) {
+  const timed = timedCache(store && { store });
   let compute: () => unknown = () => "first";
   let calls = 0;
   return {
@@ -76,6 +81,28 @@ Deno.test("staleIfError returns the stale value if the computation fails", async
   await assertRejects(it.load, Error, "down");
   it.will(() => "second");
   assertEquals(await it.load(), "second");
+});
+
+Deno.test("A newer value that isn't stored ends the stale one, in all processes", async () => {
+  for (const period of ["staleWhileRevalidate", "staleIfError"]) {
+    const hub = new Hub();
+    const options = { [period]: 3_600, negativeMaxAge: 0 };
+    const it = subject(options, hub.open());
+    const other = subject(options, hub.open());
+    assertEquals([await it.load(), await other.load()], ["first", "first"]);
+    it.pass(60);
+    other.pass(60);
+    it.will(() => null);
+    await it.load();
+    await settle();
+    assertEquals(await it.load(), null, period);
+    it.will(fail);
+    other.will(fail);
+    for (const { load } of [it, other]) {
+      await assertRejects(load, Error, "down", period);
+    }
+    assertEquals(it.errors, []);
+  }
 });
 
 Deno.test("staleAfter returns the stale value if the computation is slow", async () => {
