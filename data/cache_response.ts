@@ -31,6 +31,7 @@ import {
 import {
   keyOfPage,
   lifetimeOf,
+  mayBeStale,
   obstacleOf,
   type Page,
   readPage,
@@ -199,6 +200,7 @@ export function createResponseCache(
       compute: () => made = makePage(),
       mayAsk: true,
       lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
+      mayBeStale,
       obstacle: () => obstacle ?? "its lifetime is 0",
     }).catch((error) => {
       // Another request's failure doesn't fail this one.

@@ -149,7 +149,7 @@ export function createComputations(parts: Parts) {
 
   function keep(
     inFlight: InFlight,
-    { key, scopeKey, policy, lifetime, obstacle }: Call,
+    { key, scopeKey, policy, lifetime, mayBeStale, obstacle }: Call,
     value: unknown,
     lock: Lock | undefined,
   ): void {
@@ -186,7 +186,7 @@ export function createComputations(parts: Parts) {
       keys: keys && toArray(keys),
       began,
       freshUntil,
-      keepUntil: freshUntil +
+      keepUntil: mayBeStale?.(value) === false ? freshUntil : freshUntil +
         Math.max(policy.staleWhileRevalidate, policy.staleIfError),
       checked: log.version,
     }, lock);

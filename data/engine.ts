@@ -150,7 +150,7 @@ export function createEngine(parts: Parts) {
     const record = recordOf(key, currentScope());
     const age = record === undefined ? Infinity : now() - record.freshUntil;
     if (age < 0) return give(record!.value, record!, "hit", policy, look);
-    if (age < policy.staleWhileRevalidate) {
+    if (age < policy.staleWhileRevalidate && now() < record!.keepUntil) {
       computations.refresh(call);
       return give(record!.value, record!, "stale", policy, look);
     }
@@ -189,7 +189,7 @@ export function createEngine(parts: Parts) {
       old ??= recordOf(key, currentScope());
       return old !== undefined &&
         isRecordValid(store.invalidations, old, currentScope()) &&
-        now() < old.freshUntil + policy.staleIfError;
+        now() < Math.min(old.freshUntil + policy.staleIfError, old.keepUntil);
     };
     const giveOld = (why: string) =>
       give(old!.value, old!, "stale", policy, look, why);

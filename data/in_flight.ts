@@ -24,6 +24,8 @@ export interface Call {
   readonly mayAsk?: boolean;
   /** Returns how long a value is fresh, in milliseconds. 0: it isn't stored. */
   readonly lifetime: (value: unknown, policy: Policy) => number;
+  /** Whether an expired value may be served. Default: it may. */
+  readonly mayBeStale?: (value: unknown) => boolean;
   /** Returns in words why the last value isn't stored, if known. */
   readonly obstacle?: () => string | undefined;
 }

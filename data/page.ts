@@ -119,6 +119,11 @@ function controlOf({ headers }: Page): string | undefined {
   return headers.find(([name]) => name === "cache-control")?.[1];
 }
 
+/** Whether a page may be served after its lifetime (RFC 9111, section 5.2.2.2). */
+export function mayBeStale(page: unknown): boolean {
+  return !/\b(must|proxy)-revalidate\b/i.test(controlOf(page as Page) ?? "");
+}
+
 /**
  * Returns why a shared page must not answer a request, or `undefined` if it may.
  *

@@ -584,6 +584,31 @@ Deno.test("A stale page ends with a refresh whose response isn't cached", async 
   }
 });
 
+Deno.test("A page that must be revalidated is never served stale", async () => {
+  for (const name of ["must-revalidate", "Proxy-Revalidate"]) {
+    const hub = new Hub();
+    let time = 0;
+    const open = (handle: () => Response) => {
+      const cache = createCache({ store: hub.open(), now: () => time });
+      const stale = { staleWhileRevalidate: 60, staleIfError: 60 };
+      const app = createApp({ onError() {} })
+        .use(cache.cacheResponse({ maxAge: 60, ...stale }))
+        .route({ path: "/", handler: handle });
+      return async () =>
+        await (await app.fetch(new Request("http://localhost/"))).text();
+    };
+    let calls = 0;
+    const headers = { "cache-control": `max-age=5, ${name}` };
+    const get = open(() => new Response(`page ${++calls}`, { headers }));
+    const elsewhere = open(() => new Response("down", { status: 503 }));
+    assertEquals([await get(), await get()], ["page 1", "page 1"]);
+    time += 5_000;
+    // It has the page from the store, not from its memory.
+    assertEquals(await elsewhere(), "down");
+    assertEquals(await get(), "page 2", name);
+  }
+});
+
 Deno.test("A failed refresh is reported, and the stale page stays", async () => {
   let status = 200;
   const it = subject((call) => new Response(`${call}`, { status }), {
