@@ -2,7 +2,8 @@ import type { Address } from "../context.ts";
 
 /** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
-const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
+/** An IPv4 address as IPv6: mapped (RFC 4291), or behind a NAT64 (RFC 6052). */
+const MAPPED = /^(?:::ffff|64:ff9b:):([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /** Returns the host of an address, or `undefined` if it has none. */
 export function hostnameOf(address: Address | undefined): string | undefined {
@@ -15,7 +16,7 @@ export function hostnameOf(address: Address | undefined): string | undefined {
  * Returns the network that an address counts as in limits. For IPv6 it is the
  * network of 64 bits: every customer gets at least that (RFC 6177), and could use
  * another address each time. An IPv4 address is its own network, also as an
- * IPv4-mapped IPv6 address.
+ * IPv4-mapped IPv6 address, or with the prefix `64:ff9b::/96` of a NAT64.
  *
  * Brackets, ports and zones such as `%eth0` are removed. A text that isn't an
  * address is returned as it is.

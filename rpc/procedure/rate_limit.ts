@@ -29,7 +29,8 @@ export interface RateLimitOptions<Context = RequestContext>
    * an address share one window.
    *
    * By default, all addresses of an IPv6 network of 64 bits share one window, and
-   * an IPv4-mapped IPv6 address counts as its IPv4 address.
+   * an IPv4-mapped IPv6 address, or one of a NAT64 (`64:ff9b::/96`), counts as its
+   * IPv4 address.
    */
   readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
 }
