@@ -110,9 +110,11 @@ export function createPostgresRateLimitStore(
           keys.map(({ unless }) => unless === undefined ? "" : markOf(unless)),
         ),
       ]);
+      // The clock may have moved back since a window began.
+      const longest = Math.max(...keys.map(({ rule }) => rule.windowMs));
       const [wait, ...ends] = row![0]!.slice(1, -1).split(",").map(Number);
       return {
-        wait: wait!,
+        wait: Math.min(wait!, longest),
         windows: ends.map((end) => end === 0 ? undefined : end),
       };
     },

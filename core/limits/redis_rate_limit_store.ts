@@ -88,7 +88,8 @@ for i = 1, #ARGV / 3 do
   if mark == 0 or redis.call("EXISTS", KEYS[mark]) == 0 then
     ends[i], counts[i] = read(KEYS[i])
     if not ends[i] then ends[i], counts[i] = now + ms, 0 end
-    if counts[i] >= max then wait = math.max(wait, ends[i] - now) end
+    -- The clock may have moved back since the window began.
+    if counts[i] >= max then wait = math.max(wait, math.min(ends[i] - now, ms)) end
   end
 end
 if wait > 0 then return { string.format("%.0f", wait) } end

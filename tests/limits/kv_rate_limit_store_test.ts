@@ -40,6 +40,10 @@ async function openKv() {
       clock.time += ms;
       return Promise.resolve();
     },
+    rewind(ms: number) {
+      clock.time -= ms;
+      return Promise.resolve();
+    },
     async [Symbol.asyncDispose]() {
       for (const kv of kvs) kv.close();
       await Deno.remove(folder, { recursive: true });

@@ -11,6 +11,10 @@ testLimits({
         time += ms;
         return Promise.resolve();
       },
+      rewind(ms) {
+        time -= ms;
+        return Promise.resolve();
+      },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     });
   },

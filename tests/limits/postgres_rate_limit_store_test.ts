@@ -37,6 +37,14 @@ for (const driver of driverNames) {
         processes: PROCESSES,
         open: () => ({ store: stores.shift() ?? create() }),
         pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        async rewind(ms) {
+          await world.run(
+            `UPDATE ${world.schema}.kit_limits SET ends = ends + $1`,
+            [
+              ms,
+            ],
+          );
+        },
       };
     },
   });

@@ -29,6 +29,8 @@ export interface LimitsUnderTest extends AsyncDisposable {
    */
   open(): { readonly store?: RateLimitStore; readonly now?: () => number };
   pass(ms: number): Promise<void>;
+  /** Makes the clock of the store move back. */
+  rewind(ms: number): Promise<void>;
 }
 
 /** The settings of the tests of a store. */
@@ -206,6 +208,19 @@ export function testLimits(
     assertEquals(await passAtOnce(20, next), 0);
     await limits.pass(SHORT / 2);
     assertEquals(await passes(next), 5);
+  });
+
+  test("nobody waits longer than a window, even if the clock has moved back", async (limits) => {
+    const options = limits.open();
+    const call = limitedCall(options);
+    const signIn = limitedSignIn(options);
+    assertEquals(await passes(() => call()), 5);
+    assertEquals(await passes(() => signIn.fail()), 10);
+    await limits.rewind(3_600_000);
+    const seconds = await call();
+    assert(seconds > 0 && seconds <= 60, `${seconds} s`);
+    const left = await signIn.fail();
+    assert(left > 60 && left <= 15 * 60, `${left} s`);
   });
 
   test("limits with different names or of different kinds are separate", async (limits) => {
