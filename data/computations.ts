@@ -10,7 +10,7 @@ import { currentScope } from "../core/request_scope.ts";
 import { checkRereadable, cloneValue } from "./cacheable_value.ts";
 import { CacheError } from "./error.ts";
 import { lookUp, type ObservedCache } from "./cache_observer.ts";
-import { type Call, InFlight } from "./in_flight.ts";
+import { type Call, InFlight, type ScopedCall } from "./in_flight.ts";
 import { type Dependencies, isValidForPath } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
 import type { CacheRecord, Lock } from "./store.ts";
@@ -76,15 +76,9 @@ export function createComputations(parts: Parts) {
   }
 
   function begin(call: Call): InFlight {
-    const { key, scopeKey, policy: { tags, paths } } = call;
-    const path = pathOfScope(currentScope());
-    const isNew = path !== undefined && !paths.includes(path);
-    const began = log.sequence;
-    const inFlight = new InFlight(
-      parts,
-      { scopeKey, tags, paths: isNew ? [...paths, path] : paths, began },
-      now(),
-    );
+    const { key } = call;
+    const scopes = { ...scopesOf(call), began: log.sequence };
+    const inFlight = new InFlight(parts, scopes, now());
     const { promise, resolve } = Promise.withResolvers<unknown>();
     inFlight.promise = promise;
     // Before the function runs, because it may ask for its own key.
@@ -192,7 +186,14 @@ export function createComputations(parts: Parts) {
     }, lock);
   }
 
-  return { join, refresh };
+  return { join, refresh, scopesOf };
+}
+
+/** Returns the scopes of a call's value. */
+function scopesOf({ scopeKey, policy: { tags, paths } }: ScopedCall) {
+  const path = pathOfScope(currentScope());
+  const isNew = path !== undefined && !paths.includes(path);
+  return { scopeKey, tags, paths: isNew ? [...paths, path] : paths };
 }
 
 /** Returns an array as it is, because records of one function share theirs. */

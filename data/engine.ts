@@ -26,10 +26,10 @@ import {
   currentInFlight,
   type InFlight,
   type Result,
+  type ScopedCall,
 } from "./in_flight.ts";
 import { isRecordValid } from "./invalidation_log.ts";
 import type { Policy } from "./options.ts";
-import { pathOfScope } from "./paths.ts";
 import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
 import { settlesWithin } from "../core/runtime/timeouts.ts";
@@ -107,13 +107,8 @@ export function createEngine(parts: Parts) {
   }
 
   /** Makes a value that isn't stored a part of the computation around, if any. */
-  function depend({ scopeKey, policy }: Pick<Call, "scopeKey" | "policy">) {
-    const { tags, paths } = policy;
-    currentInFlight()?.include({
-      scopeKey,
-      tags,
-      paths: [...paths, pathOfScope(currentScope()) ?? []].flat(),
-    }, parts);
+  function depend(call: ScopedCall): void {
+    currentInFlight()?.include(computations.scopesOf(call), parts);
   }
 
   /** Resolves a call whose value isn't stored. */

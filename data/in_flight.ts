@@ -7,6 +7,9 @@ import type { CacheRecord } from "./store.ts";
 /** How a call ended. */
 export type Result = "hit" | "stale" | "miss";
 
+/** The part of a call that decides which scopes its value belongs to. */
+export type ScopedCall = Pick<Call, "scopeKey" | "policy">;
+
 /** A call of a cached function. */
 export interface Call {
   /** The key of the record. */
