@@ -29,6 +29,7 @@ import {
   toPolicy,
 } from "./options.ts";
 import {
+  discard,
   keyOfPage,
   lifetimeOf,
   mayBeStale,
@@ -193,21 +194,26 @@ export function createResponseCache(
     let made: Promise<Page | undefined> | undefined;
     let isAnswered = false;
     let obstacle: string | undefined;
-    const page = await engine.call({
-      key,
-      scopeKey: key,
-      policy,
-      compute: () => made = makePage(),
-      mayAsk: true,
-      lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
-      mayBeStale,
-      obstacle: () => obstacle ?? "its lifetime is 0",
-    }).catch((error) => {
-      // Another request's failure doesn't fail this one.
-      const isOwn = made !== undefined || error instanceof CacheError;
-      if (isOwn && !(error instanceof FailedPage)) throw error;
-    }) as Page | undefined;
-    if (page !== undefined && isShareable(page)) {
+    const ask = async () =>
+      await engine.call({
+        key,
+        scopeKey: key,
+        policy,
+        compute: () => made = makePage(),
+        mayAsk: true,
+        lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
+        mayBeStale,
+        obstacle: () => obstacle ?? "its lifetime is 0",
+      }).catch((error) => {
+        // Another request's failure doesn't fail this one.
+        const isOwn = made !== undefined || error instanceof CacheError;
+        if (isOwn && !(error instanceof FailedPage)) throw error;
+        return Object(error).name === "AbortError" ? null : undefined;
+      }) as Page | null | undefined;
+    let page = await ask();
+    // All who waited for an aborted request then wait for one of them.
+    if (page === null && made === undefined) page = await ask();
+    if (page && isShareable(page)) {
       isAnswered = true;
       discard(own);
       return give(page);
@@ -285,11 +291,6 @@ export function createResponseCache(
       return response;
     }
   };
-}
-
-/** Cancels the body of a response that nobody will read. */
-function discard(response: Response | undefined): void {
-  response?.body?.cancel().catch(() => {});
 }
 
 /** Returns a thrown response, and rethrows anything else. */

@@ -98,14 +98,12 @@ export function lifetimeOf({ headers }: Response, maxAge: number): number {
     ? +stated
     : 0;
   // Section 4.2: another cache has used up a part of it.
-  const ms = (seconds - ageOf(headers)) * 1_000;
-  return ms > 0 ? ms : 0;
+  return Math.max(0, (seconds - ageOf(headers)) * 1_000) || 0;
 }
 
 /** Returns the age that a response comes with, in seconds. */
 function ageOf(headers: Headers): number {
-  const age = Number(headers.get("age") ?? 0);
-  return age > 0 ? age : 0;
+  return Math.max(0, Number(headers.get("age")) || 0);
 }
 
 /** Whether a request with `Authorization` may be cached (RFC 9111, 3.5). */
@@ -256,6 +254,11 @@ export function respond(
   return new Response(content, { status, statusText, headers });
 }
 
+/** Cancels the body of a response that nobody will read. */
+export function discard(response: Response | undefined): void {
+  response?.body?.cancel().catch(() => {});
+}
+
 /** Preconditions in their order (RFC 9110, section 13.2.2). */
 function isUnchanged(asked: Headers, page: Headers): boolean {
   const tags = asked.get("if-none-match");
@@ -273,10 +276,8 @@ function isUnchanged(asked: Headers, page: Headers): boolean {
 
 /** Returns the key of a page. It begins with `{`, unlike keys of functions. */
 export function keyOfPage(request: Request, vary: readonly string[]): string {
-  const { url } = request;
-  const fragment = url.indexOf("#");
   return JSON.stringify({
-    url: fragment === -1 ? url : url.slice(0, fragment),
+    url: request.url.split("#", 1)[0],
     // Other servers may accept a host in the header that differs from the URL's.
     host: request.headers.get("host") ?? undefined,
     // The key includes the names, because a nested cache may vary by others.
