@@ -66,7 +66,8 @@ export class StoreGuard {
     isUsable: (record: CacheRecord) => boolean,
   ): Promise<Claim> {
     const claim = this.#claim(key, isUsable);
-    const found = await this.#try(() => claim);
+    // close() waits for it, so that the store knows the lock that it has to release.
+    const found = await this.#inBackground(this.#try(() => claim));
     if (found !== FAILED) return found;
     // A lock that arrives late is released.
     claim.then(({ lock }) => lock && this.release(lock), () => {});

@@ -433,6 +433,24 @@ export function testSharedStore(
     await other.close();
   });
 
+  test("close() leaves no lock of a computation that is just about to begin", async ({ open }) => {
+    const other = await open();
+    for (const turns of [0, 1, 2, 5, 10, 20]) {
+      const store = await open();
+      const one = createCache({ storeTimeout: 60, onError() {}, store });
+      await one.cached("first", () => 1, { maxAge: 60 });
+      const gate = Promise.withResolvers<void>();
+      const slow = one.cached("k", () => gate.promise, { maxAge: 60 });
+      for (let i = 0; i < turns; i++) await undefined;
+      await one.close();
+      const { lock } = await other.claim!("k", () => false);
+      assert(lock !== undefined, `${turns}`);
+      await lock.release();
+      gate.resolve();
+      await slow;
+    }
+  });
+
   test(
     "random calls and invalidations in three processes never find a stale value",
     async ({ open }) => {
