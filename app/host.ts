@@ -26,11 +26,7 @@ import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
-import {
-  bodyUsedError,
-  isResponse,
-  isUnread,
-} from "../core/http/is_response.ts";
+import { isResponse, isUnread, unsentError } from "../core/http/is_response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import { isA } from "../core/is_a.ts";
 import {
@@ -259,7 +255,7 @@ export function createHost(options: HostOptions): Host {
   /** Creates a response from a thrown value, and reports errors. */
   function answerError(thrown: unknown, request: Request): Response {
     if (isUnread(thrown)) return thrown;
-    const error = isResponse(thrown) ? bodyUsedError(request) : thrown;
+    const error = isResponse(thrown) ? unsentError(request, thrown) : thrown;
     currentScope()?.span?.error(error);
     // The code that threw it has reported the outage.
     if (isA(error, UnavailableError)) return error.toResponse();

@@ -112,6 +112,11 @@ export class RequestScope {
     this.#span = span;
   }
 
+  /** The scope that this one was entered in. The outer one may be further out. */
+  get inside(): RequestScope | undefined {
+    return this.outer;
+  }
+
   /** Whether inner scopes no longer need this one. */
   get isOver(): boolean {
     return this.#span === undefined && this.#context === undefined;
@@ -217,7 +222,7 @@ export function runWithin<T, A extends unknown[]>(
 ): T {
   let inner = currentScope();
   if (begun === undefined) inner = inner?.requestScope;
-  else while (inner !== begun && inner !== undefined) inner = inner.outer;
+  else while (inner !== begun && inner !== undefined) inner = inner.inside;
   return inner === begun ? fn(...args) : runInScope(scope, fn, ...args);
 }
 

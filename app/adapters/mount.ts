@@ -15,9 +15,9 @@ import {
 } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/host_header.ts";
 import {
-  bodyUsedError,
   isResponse,
   isUnread,
+  unsentError,
 } from "../../core/http/is_response.ts";
 import { isA } from "../../core/is_a.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
@@ -111,5 +111,5 @@ export async function visit(
 export function recoverResponse(error: unknown, request: Request): Response {
   if (isUnread(error)) return error;
   if (isA(error, UnavailableError)) return error.toResponse();
-  throw isResponse(error) ? bodyUsedError(request) : error;
+  throw isResponse(error) ? unsentError(request, error) : error;
 }

@@ -15,17 +15,22 @@ export function isResponse(value: unknown): value is Response {
   }
 }
 
-/** Whether a value is a response whose body wasn't read or sent before. */
+/**
+ * Whether a value is a response that can be sent: its body wasn't read or sent
+ * before, and it isn't `Response.error()`, which has no status.
+ */
 export function isUnread(value: unknown): value is Response {
-  return isResponse(value) && !value.bodyUsed;
+  return isResponse(value) && !value.bodyUsed && value.type !== "error";
 }
 
 /** Creates the error for a thrown response that isn't {@linkcode isUnread}. */
-export function bodyUsedError({ method, url }: Request): TypeError {
+export function unsentError({ method, url }: Request, thrown: Response) {
   return new TypeError(
-    `Cannot answer ${method} ${
-      pathOf(url)
-    }: the body of the thrown Response was read or sent before; throw a new one, or a clone()`,
+    `Cannot answer ${method} ${pathOf(url)}: ${
+      thrown.type === "error"
+        ? "the thrown Response is Response.error(); throw one with a status"
+        : "the body of the thrown Response was read or sent before; throw a new one, or a clone()"
+    }`,
   );
 }
 
@@ -34,7 +39,7 @@ export function bodyUsedError({ method, url }: Request): TypeError {
  *
  * @param requirement The start of the error message, such as `fetch must return`.
  * @param hint Returns how to fix a wrong value, for the end of the message.
- * @throws {TypeError} If it isn't a `Response`, or its body was read before.
+ * @throws {TypeError} If it isn't a `Response` that is {@linkcode isUnread}.
  */
 export function checkResponse(
   value: unknown,
@@ -43,9 +48,11 @@ export function checkResponse(
   hint: (value: unknown) => string = () => "",
 ): Response {
   if (isUnread(value)) return value;
-  const received = isResponse(value)
-    ? "one with a body that was read before; return a new one, or a clone()"
-    : `${kindOf(value)}${hint(value)}`;
+  const received = !isResponse(value)
+    ? `${kindOf(value)}${hint(value)}`
+    : value.type === "error"
+    ? "Response.error(); return one with a status"
+    : "one with a body that was read before; return a new one, or a clone()";
   throw new TypeError(
     `Cannot answer ${request.method} ${
       pathOf(request.url)

@@ -602,3 +602,28 @@ Deno.test("A guarded request whose response a middleware has read is a 500, and 
     "TypeError: Cannot answer GET /: a middleware must return a Response, received one with a body that was read before; return a new one, or a clone()",
   ]);
 });
+
+Deno.test("Response.error() is a 500, and the log says that it has no status", async () => {
+  const errors: unknown[] = [];
+  const app = createApp({
+    onError: (error) => errors.push(error),
+    routes: [
+      { path: "/returned", handler: () => Response.error() },
+      {
+        path: "/thrown",
+        handler: () => {
+          throw Response.error();
+        },
+      },
+    ],
+  });
+  for (const path of ["/returned", "/thrown"]) {
+    const response = await app.fetch(get(path));
+    assertEquals(response.status, 500);
+    assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+  }
+  assertEquals(errors.map(String), [
+    "TypeError: Cannot answer GET /returned: route /returned must return a Response, received Response.error(); return one with a status",
+    "TypeError: Cannot answer GET /thrown: the thrown Response is Response.error(); throw one with a status",
+  ]);
+});

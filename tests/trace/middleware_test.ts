@@ -382,6 +382,7 @@ Deno.test("A response that can't be sent ends its trace as an error", async () =
   const url = `http://127.0.0.1:${upstream.addr.port}/`;
   const unusable = [
     () => Promise.resolve(Response.error()),
+    () => Promise.reject(Response.error()),
     async () => {
       const response = await fetch(url);
       await response.text();
@@ -393,6 +394,7 @@ Deno.test("A response that can't be sent ends its trace as an error", async () =
       routes: handle(handler),
     });
     assertEquals(response.status, 500);
+    assertEquals(response.headers.get("x-app-trace-id"), root.traceId);
     assertEquals(root.status, "error");
     assertEquals(root.attributes["http.response.status_code"], 500);
   }
