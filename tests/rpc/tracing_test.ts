@@ -8,6 +8,7 @@ import {
 } from "@quartet/kit/rpc";
 import {
   createTracer,
+  setActiveSpan,
   type SpanData,
   type TraceData,
   tracePlugin,
@@ -30,6 +31,10 @@ const gate: { open?: () => void } = {};
 
 const router = createRouter({
   ping: procedure.query(() => observe("inside", "custom", () => "pong")),
+  hidden: procedure.use(({ next }) => {
+    setActiveSpan(undefined);
+    return next();
+  }).query(() => observe("inside", "custom", (span) => span === undefined)),
   sized: procedure.query(z.object({ size: z.number() }), () => "sized"),
   many: procedure.query(
     z.object({ list: z.array(z.object({ n: z.number() })) }),
@@ -128,6 +133,14 @@ Deno.test("Spans created by a handler are children of the call's span", async ()
   await server.get("ping");
   const trace = await traceWith(server.tracer, "rpc:ping");
   assertEquals(named(trace, "inside").parentId, named(trace, "rpc:ping").id);
+});
+
+Deno.test("setActiveSpan() in a middleware hides the rest of the call from the trace", async () => {
+  await using server = await startTraced();
+  assertEquals((await server.get("hidden")).body, { ok: true, data: true });
+  const trace = await traceWith(server.tracer, "rpc:hidden");
+  const names = [...trace.spans.values()].map(({ name }) => name);
+  assertEquals(names, ["GET /api/rpc", "rpc:hidden"]);
 });
 
 Deno.test("Each call of a batch has a span under the one request", async () => {

@@ -23,3 +23,21 @@ Deno.test("A tracer's memory doesn't grow after the first thousand of 100,000 re
   // more.
   assertLess(heap.after - heap.before, 1024 * 1024);
 });
+
+for (const active of ["a span", "no span"]) {
+  Deno.test(`A job that restarts itself after setActiveSpan() with ${active} keeps no memory`, async () => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--no-check",
+        "--v8-flags=--expose-gc,--no-opt,--no-maglev,--no-sparkplug",
+        new URL("./restart_job.ts", import.meta.url).href,
+        active,
+      ],
+    }).output();
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    const { before, after } = JSON.parse(new TextDecoder().decode(stdout));
+    // 20,000 jobs. No object is smaller than 12 bytes, and each has several.
+    assertLess(after - before, 240_000);
+  });
+}

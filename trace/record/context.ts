@@ -35,8 +35,23 @@ export function getTracer(): Tracer {
   return tracer;
 }
 
+/** The scope of a call of `setActiveSpan`. */
+class EnteredScope extends RequestScope {
+  /** Weak, because a job that restarts itself would keep one scope per run. */
+  readonly #inside: WeakRef<RequestScope> | undefined;
+
+  constructor(span: Span | undefined, inside: RequestScope | undefined) {
+    super(undefined, span, withoutSpans(inside));
+    this.#inside = inside && new WeakRef(inside);
+  }
+
+  override get inside(): RequestScope | undefined {
+    return this.#inside?.deref() ?? this.outer;
+  }
+}
+
 /** Hides the span of the outer scope, and nothing else. */
-class SpanlessScope extends RequestScope {
+class SpanlessScope extends EnteredScope {
   override get span(): undefined {
     return undefined;
   }
@@ -45,9 +60,6 @@ class SpanlessScope extends RequestScope {
     return false;
   }
 }
-
-/** The scopes that `setActiveSpan` has entered, with the scope around each. */
-const entered = new WeakMap<RequestScope, RequestScope | undefined>();
 
 /**
  * Makes `span` the active one for the rest of the running function and
@@ -58,14 +70,9 @@ const entered = new WeakMap<RequestScope, RequestScope | undefined>();
 export function setActiveSpan(span: Span | undefined): void {
   const current = currentScope();
   // A call replaces the one before, and doesn't nest in it.
-  const around = current !== undefined && entered.has(current)
-    ? entered.get(current)
-    : current;
-  const scope = span === undefined
-    ? new SpanlessScope(undefined, undefined, withoutSpans(around))
-    : new RequestScope(undefined, span, around);
-  entered.set(scope, around);
-  enterScope(scope);
+  const inside = current instanceof EnteredScope ? current.inside : current;
+  const Scope = span === undefined ? SpanlessScope : EnteredScope;
+  enterScope(new Scope(span, inside));
 }
 
 /** Returns the nearest scope that holds more than a span. */
@@ -74,7 +81,7 @@ function withoutSpans(
 ): RequestScope | undefined {
   while (
     scope !== undefined && scope.ownContext === undefined &&
-    !(scope instanceof WatchScope)
+    scope.tracedRequest === undefined && !(scope instanceof WatchScope)
   ) scope = scope.outer;
   return scope;
 }
