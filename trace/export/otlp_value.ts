@@ -4,6 +4,7 @@
  * @module
  */
 
+import { show } from "../../core/check/show.ts";
 import { settleLine } from "./code_line.ts";
 import type { AttributeValue } from "../types.ts";
 import type { Field } from "./field.ts";
@@ -140,8 +141,15 @@ const NANOS = 1_000_000n;
 /**
  * Returns nanoseconds in decimal. A time before 1970 becomes 0, because OTLP
  * can't represent it.
+ *
+ * @throws {TypeError} If the time isn't finite.
  */
 export function toUnixNano(time: number): string {
+  if (!Number.isFinite(time)) {
+    throw new TypeError(
+      `Cannot write OTLP: times must be finite numbers, received ${show(time)}`,
+    );
+  }
   const since1970 = Math.max(0, time);
   const whole = Math.floor(since1970);
   const nanos = Math.round((since1970 - whole) * 1e6);

@@ -20,8 +20,8 @@ const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
  * @param traces The traces. Traces without spans are left out.
  * @param options The name of this service.
  * @returns An object to send or store as JSON.
- * @throws {TypeError} If an id isn't valid W3C Trace Context, or an option is
- * unknown.
+ * @throws {TypeError} If an id isn't valid W3C Trace Context, a time isn't
+ * finite, or an option is unknown.
  *
  * @example
  * ```ts

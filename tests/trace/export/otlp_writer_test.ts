@@ -54,6 +54,16 @@ Deno.test("toOTLP() writes a request as the specification's JSON", () => {
   });
 });
 
+for (const time of [NaN, Infinity]) {
+  Deno.test(`toOTLP() refuses the time ${time}`, () => {
+    assertThrows(
+      () => spanOf({ name: "job", events: [{ name: "log", time }] }),
+      TypeError,
+      `Cannot write OTLP: times must be finite numbers, received ${time}`,
+    );
+  });
+}
+
 Deno.test("toOTLP() names an unnamed service as the conventions require", () => {
   assertEquals(toOTLP([]).resourceSpans[0]?.resource.attributes, [
     { key: "service.name", value: { stringValue: "unknown_service" } },
