@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import { isOpenSpan } from "../export/semantics.ts";
 import type { TraceData, Tracer } from "../types.ts";
 
@@ -49,7 +50,9 @@ export class TraceUpdates {
       return;
     }
     this.#running.set(trace.id, running);
-    this.#look ??= setInterval(() => this.#lookAtRunning(), LOOK);
+    this.#look ??= runOutside(() =>
+      setInterval(() => this.#lookAtRunning(), LOOK)
+    );
   }
 
   /** Stops all timers and forgets what was sent. */
@@ -68,7 +71,7 @@ export class TraceUpdates {
     for (const span of trace.spans.values()) {
       this.#sent.set(span.traceId, trace);
     }
-    this.#pause ??= setTimeout(() => this.#endPause(), PAUSE);
+    this.#pause ??= runOutside(() => setTimeout(() => this.#endPause(), PAUSE));
     this.note(trace);
     this.#send(type, trace);
   }

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { createApp, currentContext } from "@quartet/kit/app";
 import { createTracer } from "@quartet/kit/trace";
 import { TraceUpdates } from "../../../trace/live/trace_updates.ts";
 
@@ -30,4 +31,43 @@ Deno.test("Running traces are looked at with one read of all", async () => {
   updates.close();
   // Only the changed one.
   assertEquals(reads, 1);
+});
+
+Deno.test("Updates after the first belong to no request", async () => {
+  const tracer = createTracer();
+  const span = tracer.startTrace("rpc:ticks", "rpc", { traceId: id(32, 1) });
+  const later: PromiseWithResolvers<void>[] = [1, 2].map(() =>
+    Promise.withResolvers()
+  );
+  let sent = 0;
+  const updates = new TraceUpdates(tracer, () => {
+    if (sent++ === 0) return;
+    try {
+      assertThrows(currentContext, TypeError);
+      later.shift()!.resolve();
+    } catch (error) {
+      later.shift()!.reject(error);
+    }
+  });
+  const app = createApp({
+    routes: [{
+      path: "/",
+      loader() {
+        updates.add("trace:update", id(32, 1));
+        span.event("tick");
+        // It is sent after the pause, and the next change when spans are looked
+        // at.
+        updates.add("trace:update", id(32, 1));
+        return null;
+      },
+    }],
+  });
+  const [paused, looked] = later;
+  const response = await app.fetch(new Request("http://localhost/"));
+  await response.body?.cancel();
+  await paused!.promise;
+  span.event("tick");
+  await looked!.promise;
+  updates.close();
+  await app.close();
 });
