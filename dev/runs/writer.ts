@@ -48,6 +48,8 @@ export function createWriter(
   const delay = new Delay(flush);
   let writing = Promise.resolve();
   let isWriting = false;
+  /** The text that is being written, until `flushNow` writes it. */
+  let current = "";
   let isBroken = false;
   let index = 0;
   let knownHeader: string | undefined;
@@ -63,6 +65,7 @@ export function createWriter(
     isBroken = true;
     waiting = [];
     lines = [];
+    current = "";
     onError(error);
   }
 
@@ -78,13 +81,15 @@ export function createWriter(
   function flushNow(): void {
     if (knownHeader === undefined) return;
     try {
-      // A line may be half written to the present segment.
+      // A line may be half written to the present segment. Readers know whole
+      // ones by their ids.
       const path = folder.pathOf(start, isWriting ? index + 1 : index);
       lines.push(...waiting.splice(0));
-      while (lines.length > 0) {
-        const text = take(lines);
+      do {
+        const text = current || take(lines);
+        current = "";
         if (text !== "") folder.appendNow(path, knownHeader, text);
-      }
+      } while (lines.length > 0);
     } catch (error) {
       stop(error as Error);
     }
@@ -94,8 +99,10 @@ export function createWriter(
     const path = folder.pathOf(start, index);
     const line = await header;
     isWriting = true;
+    current = text;
     const size = await folder.append(path, line, text);
     isWriting = false;
+    current = "";
     if (size < MAX_SEGMENT) return;
     // The two last segments of a run are kept.
     await rm(folder.pathOf(start, index - 1), { force: true });
