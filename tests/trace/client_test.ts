@@ -85,7 +85,19 @@ Deno.test("Outside a page, the client does nothing", async () => {
 
 Deno.test("withSpan() rethrows errors, sync and async", async () => {
   const tracer = new ClientTracer();
-  const reasons: unknown[] = [new Error("an error"), "a text", undefined, null];
+  const reasons: unknown[] = [
+    new Error("an error"),
+    "a text",
+    undefined,
+    null,
+    Symbol("a symbol"),
+    Object.create(null),
+    {
+      get message() {
+        throw new Error("its message can't be read");
+      },
+    },
+  ];
   for (const reason of reasons) {
     const outcomes: unknown[] = [];
     try {

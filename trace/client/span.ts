@@ -99,13 +99,16 @@ export class ClientSpan {
   /** Marks the span as failed, and records the error if there is one. */
   error(error?: unknown): void {
     this.#record.status = "error";
-    if (error) {
+    if (!error) return;
+    try {
       const { name = typeof error, message = error, stack } = Object(error);
       this.event("exception", {
         "exception.type": name,
-        "exception.message": `${message}`,
+        "exception.message": String(message),
         "exception.stacktrace": stack,
       });
+    } catch {
+      // Its properties throw. The caller still needs the error itself.
     }
   }
 
