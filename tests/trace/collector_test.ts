@@ -584,6 +584,23 @@ Deno.test("Long texts and many attributes and events of a browser are bounded", 
   assertEquals(Object.keys(span.events[0]!.attributes!).length, 16);
 });
 
+Deno.test("Names, queries and values that a browser reports are redacted", () => {
+  const { tracer, receive } = setUp();
+  const url = "https://ada:pw@cdn.example/a.png";
+  const redacted = "https://REDACTED:REDACTED@cdn.example/a.png";
+  receive(clientSpan(1, null, {
+    name: `img ${url}`,
+    attributes: { "url.query": "state=abc&page=2", "url.full": url },
+    events: [{ name: url, time: EPOCH, attributes: { token: "token=abc" } }],
+  }));
+  const span = spanNamed(onlyTrace(tracer), `img ${redacted}`);
+  assertEquals(span.attributes["url.query"], "state=REDACTED&page=2");
+  assertEquals(span.attributes["url.full"], redacted);
+  const [event] = span.events;
+  assertEquals(event!.name, redacted);
+  assertEquals(event!.attributes, { token: "token=REDACTED" });
+});
+
 Deno.test("A message with too many spans is read up to the limit, and an error says so", () => {
   const { receive } = setUp();
   const result = receive(

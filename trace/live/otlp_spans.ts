@@ -1,5 +1,5 @@
 import { clip } from "../../core/redact/clip.ts";
-import { redactQuery, redactText } from "../../core/redact/redact.ts";
+import { redactText } from "../../core/redact/redact.ts";
 import { isSecretParameter } from "../../core/redact/secret_names.ts";
 import { eachSpan } from "../export/otlp_reader.ts";
 import { metadataOf } from "../export/semantics.ts";
@@ -9,7 +9,6 @@ import {
   MAX_EVENT_ATTRIBUTES,
   MAX_EVENTS,
   MAX_NAME_LENGTH,
-  MAX_TEXT,
 } from "../record/limits.ts";
 import { readAttributes } from "../record/read_client_span.ts";
 import type { AttributeValue, SpanData, SpanEvent, Tracer } from "../types.ts";
@@ -126,9 +125,7 @@ function safeAttributes(
     if (PARAMETER.test(key)) continue;
     const header = key.replace(HEADER, "");
     if (header !== key && isSecretParameter(header)) continue;
-    // Unlike in a URL, nothing marks this text as a query.
-    const isQuery = key === "url.query" && typeof value === "string";
-    kept.push([key, isQuery ? redactQuery(clip(value, MAX_TEXT)) : value]);
+    kept.push([key, value]);
   }
   return readAttributes(Object.fromEntries(kept), max);
 }

@@ -1,5 +1,5 @@
 import { clip } from "../../core/redact/clip.ts";
-import { redactText } from "../../core/redact/redact.ts";
+import { redactQuery, redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import { OPEN } from "../export/semantics.ts";
 import { isId } from "./ids.ts";
@@ -70,7 +70,7 @@ export function readClientSpan(
   return {
     id,
     parentId,
-    name: clip(name, MAX_NAME_LENGTH),
+    name: redactText(clip(name, MAX_NAME_LENGTH)),
     layer,
     status: hasFailed ? "error" : status as SpanStatus,
     startTime,
@@ -100,7 +100,9 @@ export function readAttributes(
   for (const [key, item] of Object.entries(value)) {
     if (entries.length === max) break;
     if (typeof item === "string") {
-      const text = redactText(clip(item, MAX_VALUE_LENGTH));
+      // Unlike in a URL, nothing marks this text as a query.
+      const redact = key === "url.query" ? redactQuery : redactText;
+      const text = redact(clip(item, MAX_VALUE_LENGTH));
       entries.push([clip(key, MAX_KEY_LENGTH), text]);
     } else if (typeof item === "boolean" || Number.isFinite(item)) {
       entries.push([clip(key, MAX_KEY_LENGTH), item]);
@@ -118,7 +120,7 @@ function readEvents(value: unknown, offset: number): SpanEvent[] {
     const time = readTime(item?.time, offset);
     if (typeof item?.name !== "string" || time === undefined) continue;
     events.push({
-      name: clip(item.name, MAX_NAME_LENGTH),
+      name: redactText(clip(item.name, MAX_NAME_LENGTH)),
       time,
       attributes: readAttributes(item.attributes, MAX_EVENT_ATTRIBUTES),
     });
