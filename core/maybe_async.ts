@@ -16,11 +16,16 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Whether something is a promise, or a thenable that starts when it is awaited.
- * Thenables of some remote objects are functions.
+ * Thenables of some remote objects are functions. Strict proxies throw for keys
+ * that they don't know.
  */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (typeof value === "object" || typeof value === "function") &&
-    value !== null && typeof (value as { then?: unknown }).then === "function";
+  try {
+    return (typeof value === "object" || typeof value === "function") &&
+      typeof (value as { then?: unknown } | null)?.then === "function";
+  } catch {
+    return false;
+  }
 }
 
 /** Calls `fn` with a value, at once or when its promise is fulfilled. */

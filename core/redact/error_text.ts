@@ -54,7 +54,7 @@ export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
 export function errorText(error: unknown): string {
   const text = textWithCauses(
     error,
-    (each) => ownText(each) + aggregateText(each),
+    (each) => ownText(each) + aggregateText(each, ownText),
   );
   // Values were redacted without their property names, which may mark secrets.
   return redactText(text);
@@ -107,11 +107,15 @@ function ownProperties(error: Error): string {
   return shown.join(", ");
 }
 
-function aggregateText(error: Error): string {
+/** Returns the texts of aggregated errors, each on its own line. */
+export function aggregateText(
+  error: Error,
+  textOf: (error: Error) => string | undefined,
+): string {
   const { errors } = error as { errors?: unknown };
   if (!Array.isArray(errors)) return "";
   const texts = errors.slice(0, MAX_ERRORS).map((each) =>
-    each instanceof Error ? ownText(each) : thrownText(each)
+    each instanceof Error ? textOf(each) : thrownText(each)
   );
   const rest = errors.length - texts.length;
   if (rest > 0) texts.push(`… ${rest} more errors`);

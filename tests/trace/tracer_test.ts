@@ -771,3 +771,29 @@ Deno.test("The cause of an error is recorded with its stack", () => {
     /^Error: no country\n[^]*\nCaused by: TypeError: connection refused\n[^]*\nCaused by: port closed$/,
   );
 });
+
+Deno.test("The errors of an AggregateError are recorded with their stacks, also in a cause", () => {
+  const tracer = createTracer();
+  const span = tracer.startTrace("job");
+  const refused = new Error("refused by redis://:pw@cache");
+  const cause = new AggregateError([refused, "token=abc"], "");
+  span.error(new TypeError("fetch failed", { cause }));
+  span.end();
+  const [event] = rootOf(tracer.getTraces()[0]!).events;
+  assertMatch(
+    String(event!.attributes!["exception.stacktrace"]),
+    /\nCaused by: AggregateError[^]*\nOne of its errors: Error: refused by redis:\/\/REDACTED:REDACTED@cache\n[^]*\nOne of its errors: token=REDACTED$/,
+  );
+});
+
+Deno.test("withSpan() returns an object that throws for each key, and ends the span", () => {
+  const tracer = createTracer();
+  const strict = new Proxy({}, {
+    get(_target, key) {
+      throw new TypeError(`There is no ${String(key)}`);
+    },
+  });
+  const result = tracer.withSpan("settings", "custom", () => strict);
+  assert(result === strict);
+  assertEquals(rootOf(tracer.getTraces()[0]!).name, "settings");
+});

@@ -1,4 +1,5 @@
 import {
+  aggregateText,
   stackText,
   textWithCauses,
   thrownText,
@@ -12,7 +13,7 @@ export interface ErrorDescription {
   readonly type: string;
   /** The message, cut to the length that a span stores. */
   readonly message: string;
-  /** Its stack trace, if it has one, and the traces of its causes. */
+  /** Its stack trace, if it has one, and those of its causes and its errors. */
   readonly stack: string | undefined;
 }
 
@@ -22,7 +23,9 @@ export interface ErrorDescription {
  */
 export function describeError(error: unknown): ErrorDescription {
   const type = typeof error;
-  const stackOf = (error: Error) => stackText(error, MAX_TEXT);
+  const ownStack = (error: Error) => stackText(error, MAX_TEXT);
+  const stackOf = (error: Error) =>
+    ownStack(error)?.concat(aggregateText(error, ownStack));
   try {
     if (!(error instanceof Error)) {
       return { type, message: thrownText(error, MAX_TEXT), stack: undefined };
