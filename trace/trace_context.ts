@@ -65,5 +65,10 @@ export function keepTracestate(root: Span, headers: Headers): void {
 
 /** Returns the `tracestate` to send with `traceparent` from within a span. */
 export function tracestateOf(span: Span): string | undefined {
-  return states.get(span.root);
+  let root: Span | undefined = span.root;
+  // Inside it may be another request, or work of the same layer.
+  while (root !== undefined && !states.has(root)) {
+    root = (root as { parent?: Span | null }).parent?.root;
+  }
+  return root && states.get(root);
 }

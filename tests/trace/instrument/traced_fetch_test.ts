@@ -17,6 +17,7 @@ import {
   tracedFetch,
   tracePlugin,
   type TracerOptions,
+  withSpan,
 } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "../fakes.ts";
 
@@ -411,6 +412,35 @@ Deno.test("tracedFetch() forwards an incoming tracestate together with its trace
   assertEquals(await sent({ traceparent, tracestate: states(33) }), undefined);
   assertEquals(await sent({ traceparent: "00-1-2-3", tracestate }), undefined);
   assertEquals(await sent({ traceparent }), undefined);
+  await app.close();
+});
+
+Deno.test("tracedFetch() forwards the tracestate from inside nested requests and spans", async () => {
+  await using server = echo();
+  const fetch = tracedFetch({ trustedOrigins: [server.origin] });
+  const send = () => fetch(server.origin).then(read);
+  const trace = tracePlugin(createTracer());
+  const inner = createApp({ trace, routes: [{ path: "/", loader: send }] });
+  const app = createApp({
+    trace,
+    routes: [{
+      path: "/nested",
+      handler: () => inner.fetch(new Request("http://localhost/")),
+    }, {
+      path: "/own",
+      loader: () => withSpan("ask", "request", () => send()),
+    }],
+  });
+  const tracestate = "congo=t61rcWkgMzE";
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  for (const path of ["nested", "own"]) {
+    const request = new Request(`http://localhost/${path}`, {
+      headers: { traceparent, tracestate },
+    });
+    const { headers }: Described = await (await app.fetch(request)).json();
+    assertEquals(headers.tracestate, tracestate, path);
+  }
+  await inner.close();
   await app.close();
 });
 
