@@ -2,6 +2,9 @@
 // deno-lint-ignore no-explicit-any -- methods of any object
 export type Method = (...args: any[]) => unknown;
 
+/** The originals of stand-ins. */
+const originals = new WeakMap<WeakKey, unknown>();
+
 /**
  * Returns a stand-in for an object. Its methods are the results of `wrap`, or
  * run on the original.
@@ -23,7 +26,9 @@ export function standIn<T extends object>(
       ) return value;
       const known = methods.get(key);
       if (known?.value === value) return known.method;
-      const bound = function (...args: unknown[]): unknown {
+      const bound = function (...given: unknown[]): unknown {
+        // A pool takes back only the clients that it knows.
+        const args = given.map((arg) => originals.get(arg as WeakKey) ?? arg);
         if (new.target) return Reflect.construct(value, args);
         const result = Reflect.apply(value, target, args);
         // A chainable method, which returns its object, returns the stand-in.
@@ -39,6 +44,7 @@ export function standIn<T extends object>(
       return Reflect.set(target, key, value, target);
     },
   });
+  originals.set(proxy, target);
   return proxy;
 }
 

@@ -226,10 +226,22 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
   }
 }
 
-/** Traces a method that returns a client, synchronously or not. */
+/** Traces a method that returns a client, synchronously or not, or calls back. */
 function tracedClient(method: Method, options: QueryOptions): Method {
-  return (...args) =>
-    whenDone(method(...args), (client) => traceClient(client, options));
+  const trace = (client: unknown) => traceClient(client, options);
+  return (...args) => {
+    const scope = currentScope();
+    const callback = args.at(-1);
+    // A pool calls back when another request has released its client.
+    if (typeof callback === "function") {
+      args = args.with(
+        -1,
+        (error: unknown, client: unknown, ...rest: unknown[]) =>
+          runInScope(scope, () => callback(error, trace(client), ...rest)),
+      );
+    }
+    return whenDone(method(...args), trace);
+  };
 }
 
 function traceClient(value: unknown, options: QueryOptions): unknown {

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { createTracer, tracedAdapter } from "@quartet/kit/trace";
 import { onlyTrace, spanNamed, treeOf } from "../fakes.ts";
 
@@ -79,4 +79,54 @@ Deno.test("An error thrown by a callback that is called synchronously isn't a fa
     );
   });
   assertEquals(spanNamed(onlyTrace(tracer), "db.query").status, "ok");
+});
+
+/** A pool of one client, which knows its clients by identity. */
+class Pool {
+  readonly #client = {
+    query: (_text: string) => Promise.resolve([1]),
+  };
+  #isFree = true;
+  #waiting: Callback[] = [];
+
+  getConnection(callback: Callback): void {
+    if (this.#isFree) callback(null, this.#client as never);
+    else this.#waiting.push(callback);
+    this.#isFree = false;
+  }
+
+  release(client: unknown): void {
+    assertStrictEquals(client, this.#client);
+    this.#isFree = true;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.getConnection(next);
+  }
+}
+
+Deno.test("A pool that calls back gives traced clients to the right requests, and takes them back", async () => {
+  const pool = tracedAdapter(new Pool());
+  const tracer = createTracer();
+  const ask = (name: string) =>
+    tracer.withSpan(name, "request", () =>
+      new Promise<void>((resolve) => {
+        pool.getConnection(async (_error, client) => {
+          const { query } = client as unknown as {
+            query(text: string): Promise<number[]>;
+          };
+          await query(`SELECT ${name}`);
+          // The next request is called back from here.
+          pool.release(client);
+          resolve();
+        });
+      }));
+  await Promise.all(["a", "b", "c"].map(ask));
+  const queries = tracer.getTraces().map((trace) =>
+    [...trace.spans.values()].map(({ attributes, name }) =>
+      attributes["db.query.text"] ?? name
+    )
+  );
+  assertEquals(queries, [["a", "SELECT a"], ["b", "SELECT b"], [
+    "c",
+    "SELECT c",
+  ]]);
 });
