@@ -2,7 +2,13 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
-import { createTracer, traceMiddleware, tracePlugin } from "@quartet/kit/trace";
+import {
+  createTracer,
+  noopTracer,
+  traceMiddleware,
+  tracePlugin,
+  withSpan,
+} from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
 
 const ASK = { get: () => undefined, set() {} };
@@ -91,6 +97,52 @@ Deno.test("A request that is sent again after its trace has ended is another tra
   await (await app.fetch(request)).text();
   await (await app.fetch(request)).text();
   assertEquals(tracer.getTraces().length, 2);
+});
+
+Deno.test("A request from work that outlives its trace has a trace of its own", async () => {
+  const tracer = createTracer();
+  const trace = tracePlugin(tracer);
+  const inner = createApp({
+    trace,
+    routes: [{ path: "/inner", loader: () => "inner" }],
+  });
+  const ended = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<Response>();
+  const app = createApp({
+    trace,
+    routes: [{
+      path: "/outer",
+      loader() {
+        withSpan("work", "custom", async () => {
+          await ended.promise;
+          const request = new Request("http://localhost/inner");
+          sent.resolve(inner.fetch(request));
+          await sent.promise;
+        });
+        return "outer";
+      },
+    }],
+  });
+  await (await app.fetch(new Request("http://localhost/outer"))).text();
+  ended.resolve();
+  const response = await sent.promise;
+  assertEquals(tracer.getTraces().map((trace) => treeOf(trace)), [
+    "GET /outer(route.match, loader:/outer(work))",
+    "GET /inner(route.match, loader:/inner)",
+  ]);
+  const { id } = tracer.getTraces()[1]!;
+  assertEquals(response.headers.get("x-app-trace-id"), id);
+});
+
+Deno.test("traceMiddleware() with a tracer without effect adds no headers", async () => {
+  for (const tracer of [undefined, noopTracer]) {
+    const app = createApp({ routes: [{ path: "/", loader: () => "home" }] });
+    app.use(traceMiddleware(tracer));
+    const response = await app.fetch(new Request("http://localhost/"));
+    assertEquals(await response.json(), "home");
+    assertEquals(response.headers.get("x-app-trace-id"), null);
+    assertEquals(response.headers.get("server-timing"), null);
+  }
 });
 
 Deno.test("traceMiddleware() returns synchronously if the rest of the chain does", () => {

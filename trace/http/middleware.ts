@@ -15,6 +15,7 @@ import {
   runInScope,
   scopeAround,
 } from "../../core/request_scope.ts";
+import { NoopSpan, noopSpan } from "../noop_tracer.ts";
 import { getTracer } from "../record/context.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 import type { Span, Tracer } from "../types.ts";
@@ -114,7 +115,7 @@ export function createTracing(
     }
     const { info } = context;
     const span = openSpan(request, path, outer, info);
-    const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
+    const proceed = span instanceof NoopSpan ? leaveOut : answer;
     // The scope of another host keeps its context.
     const scope = isOwnScope
       ? around!
@@ -134,12 +135,15 @@ export function createTracing(
     info: ConnectionInfo | undefined,
   ): Span {
     const name = `${request.method} ${path}`;
-    // A request that the server makes to itself without a socket.
-    if (outer !== undefined) {
-      const attributes = requestAttributes(request, path, recordHeaders);
-      return outer.child(name, "request", attributes);
-    }
     const { headers } = request;
+    // A request that the server makes to itself without a socket.
+    const inner = outer?.child(
+      name,
+      "request",
+      requestAttributes(request, path, recordHeaders),
+    );
+    // Work that outlives its trace starts another one.
+    if (inner !== undefined && inner !== noopSpan) return inner;
     const parent = parseTraceparent(headers.get("traceparent"));
     const decision = decide?.(request, parent, info);
     const span = decision !== undefined && !decision.isKept
@@ -171,8 +175,8 @@ function isTraced(request: Request, scope: RequestScope | undefined): boolean {
 }
 
 /**
- * Answers a request that isn't sampled. Requests to its own process aren't
- * sampled either.
+ * Answers a request that isn't sampled, or that has a tracer without effect.
+ * Requests to its own process aren't sampled either.
  */
 function leaveOut(
   _span: Span,
