@@ -730,11 +730,17 @@ Deno.test("A stream in process that fails or is cancelled ends its trace as cut 
   await left.response.body!.cancel();
   await leaving.cancelled;
 
-  for (const { tracer } of [failed, left]) {
-    const root = rootOf(onlyTrace(tracer));
-    assertEquals(root.status, "error");
-    assertEquals(root.events.map((event) => event.name), ["response.cut_off"]);
-  }
+  const roots = [failed, left].map(({ tracer }) => rootOf(onlyTrace(tracer)));
+  assertEquals(roots.map(({ status }) => status), ["error", "error"]);
+  assertEquals(
+    roots.map(({ events }) =>
+      events.map(({ name, attributes }) =>
+        attributes?.["exception.message"] ?? name
+      )
+    ),
+    // A client may leave, but only a stream has an error of its own.
+    [["response.cut_off", "upstream"], ["response.cut_off"]],
+  );
 });
 
 /** Serves `routes` with a traced app on a free port. */

@@ -237,9 +237,9 @@ function finish(
     sent();
     return response;
   }
-  const cutOff = () => {
+  const cutOff = (error?: unknown) => {
     span.event("response.cut_off");
-    span.error();
+    span.error(error);
     end(span, scope);
   };
   try {
@@ -255,7 +255,7 @@ function finish(
     const isHead = request.method === "HEAD";
     if (isStream && !isHead) return onBodyEnd(response, scope, sent, cutOff);
     if (completed === undefined) sent();
-    else completed.then(sent, isHead ? sent : cutOff);
+    else completed.then(sent, () => isHead ? sent() : cutOff());
     return response;
   } catch (error) {
     // The response can't be sent, for example because its body was read before.

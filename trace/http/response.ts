@@ -96,14 +96,15 @@ export function isStreamType(type: string | null): boolean {
 }
 
 /**
- * Returns the response with a body that reports its end, once. The body is
- * produced in `scope`, so that a generator records in its request.
+ * Returns the response with a body that reports its end, once, with the error if
+ * it fails. The body is produced in `scope`, so that a generator records in its
+ * request.
  */
 export function onBodyEnd(
   response: Response,
   scope: RequestScope,
   onSent: () => void,
-  onCutOff: () => void,
+  onCutOff: (error?: unknown) => void,
 ): Response {
   const { body } = response;
   if (body === null) {
@@ -120,7 +121,7 @@ export function onBodyEnd(
         onSent();
       } catch (error) {
         controller.error(error);
-        onCutOff();
+        onCutOff(error);
       }
     },
     async cancel(reason) {
