@@ -346,3 +346,30 @@ Deno.test("Events and numbers in every span of a trace are bounded and counted",
   assertEquals(kept + dropped, 499 * 128);
   assert(kept < 25_000, `${kept} events kept`);
 });
+
+Deno.test("A request that fills its trace still has its status, route and error", () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("GET /");
+  for (let k = 0; k < 64; k++) root.setAttribute(`header ${k}`, "x");
+  for (let i = 0; i < 400; i++) {
+    const span = root.child("db.query", "database");
+    span.setAttribute("db.query.text", "x".repeat(4000));
+    span.end();
+  }
+  root.setAttribute("http.route", "/");
+  root.setAttribute("http.response.status_code", 500);
+  root.event("log", { "log.body": "x".repeat(4000) });
+  root.error(new TypeError("too much"));
+  root.end();
+
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.metadata.statusCode, 500);
+  assertEquals(trace.metadata.routePattern, "/");
+  const { attributes, events, droppedEvents } = rootOf(trace);
+  assertEquals(attributes["error.type"], "TypeError");
+  assertEquals(
+    events.map(({ attributes }) => attributes?.["exception.message"]),
+    ["too much"],
+  );
+  assertEquals(droppedEvents, 1);
+});

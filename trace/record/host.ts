@@ -85,8 +85,11 @@ export interface SpanTrace {
   readonly remoteParentId: string | null;
   /** Returns the time, in epoch milliseconds. */
   now(): number;
-  /** Reserves `size` bytes, or returns `false` if they don't fit. */
-  charge(size: number): boolean;
+  /**
+   * Reserves `size` bytes for an attribute or an event, or returns `false` if
+   * they don't fit.
+   */
+  charge(size: number, purpose: string): boolean;
   /** Whether an error wasn't recorded on a span of this trace before. */
   isNewError(error: unknown): boolean;
   /** Opens a span below `parent` or its nearest open ancestor. */

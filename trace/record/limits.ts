@@ -31,6 +31,18 @@ export const TRACE_SIZE = 1024 * 1024;
  * The same limit for each span of `maxSpansPerTrace`. The larger one applies.
  */
 const BYTES_PER_SPAN = 2048;
+/**
+ * Attributes and events that say how a request ended. They are recorded after
+ * everything else, so a part of a trace's bytes is kept for them.
+ */
+export const ESSENTIAL: ReadonlySet<string> = new Set([
+  "http.response.status_code",
+  "http.route",
+  "error.type",
+  "exception",
+]);
+/** Bytes of a trace that only these can use. */
+export const ESSENTIAL_SIZE: number = 32 * 1024;
 /** Bytes of an event. The spans themselves are counted, not measured. */
 export const EVENT_SIZE = 48;
 /** Bytes of an attribute. */

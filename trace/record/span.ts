@@ -9,6 +9,7 @@ import { describeError } from "./describe_error.ts";
 import type { SpanTrace } from "./host.ts";
 import {
   ATTRIBUTE_SIZE,
+  ESSENTIAL,
   EVENT_SIZE,
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
@@ -142,20 +143,20 @@ export class SpanImpl implements Span {
     let count = 0;
     for (let item = this.attributes; item !== undefined; item = item.next) {
       if (item.key === key) {
-        item.value = this.#fit(value, item.value) ?? item.value;
+        item.value = this.#fit(value, item.value, key) ?? item.value;
         return;
       }
       last = item;
       count++;
     }
     if (
-      count >= MAX_ATTRIBUTES ||
-      !this.trace.charge(ATTRIBUTE_SIZE + key.length)
+      count >= MAX_ATTRIBUTES && !ESSENTIAL.has(key) ||
+      !this.trace.charge(ATTRIBUTE_SIZE + key.length, key)
     ) {
       this.droppedAttributes++;
       return;
     }
-    const fitted = this.#fit(value, undefined);
+    const fitted = this.#fit(value, undefined, key);
     if (fitted === undefined) return;
     const added: Attribute = { key, value: fitted, next: undefined };
     if (last === undefined) this.attributes = added;
@@ -166,6 +167,7 @@ export class SpanImpl implements Span {
   #fit(
     value: AttributeValue,
     old: AttributeValue | undefined,
+    purpose: string,
   ): AttributeValue | undefined {
     // JSON has no NaN or bigint.
     if (
@@ -180,7 +182,7 @@ export class SpanImpl implements Span {
       size = value.length;
     }
     if (typeof old === "string") size -= old.length;
-    if (size !== 0 && !this.trace.charge(size)) {
+    if (size !== 0 && !this.trace.charge(size, purpose)) {
       this.droppedAttributes++;
       return undefined;
     }
@@ -194,7 +196,7 @@ export class SpanImpl implements Span {
     const events = this.events ??= [];
     if (
       events.length >= MAX_EVENTS ||
-      !this.trace.charge(EVENT_SIZE + name.length)
+      !this.trace.charge(EVENT_SIZE + name.length, name)
     ) {
       this.droppedEvents++;
       return;
@@ -202,12 +204,12 @@ export class SpanImpl implements Span {
     const time = this.trace.now();
     const event: SpanEvent = attributes === undefined
       ? { name, time }
-      : { name, time, attributes: this.#eventAttributes(attributes) };
+      : { name, time, attributes: this.#eventAttributes(attributes, name) };
     events.push(event);
     this.trace.host.onEvent(this, event);
   }
 
-  #eventAttributes(attributes: Attributes): Values {
+  #eventAttributes(attributes: Attributes, purpose: string): Values {
     const values = { __proto__: null } as unknown as Values;
     let count = 0;
     for (const key in attributes) {
@@ -216,12 +218,12 @@ export class SpanImpl implements Span {
       const kept = clip(key, MAX_KEY_LENGTH);
       if (
         ++count > MAX_EVENT_ATTRIBUTES ||
-        !this.trace.charge(ATTRIBUTE_SIZE + kept.length)
+        !this.trace.charge(ATTRIBUTE_SIZE + kept.length, purpose)
       ) {
         this.droppedAttributes++;
         continue;
       }
-      const fitted = this.#fit(value, undefined);
+      const fitted = this.#fit(value, undefined, purpose);
       if (fitted !== undefined) values[kept] = fitted;
     }
     return values;

@@ -1,7 +1,7 @@
 import type { LRUEntry } from "../../core/collections/lru_list.ts";
 import { parseLink, type SpanReference } from "../export/links.ts";
 import { LINK, UPGRADE_LINK } from "../export/semantics.ts";
-import { capacityOf } from "./limits.ts";
+import { capacityOf, ESSENTIAL, ESSENTIAL_SIZE } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
@@ -181,11 +181,13 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   }
 
   /** Reserves `size` bytes, or returns `false` if they don't fit. */
-  charge(size: number): boolean {
+  charge(size: number, purpose: string): boolean {
+    const left = this.#capacity - this.size - size;
     // `size` is NaN if untyped code passes a key without a length.
-    if (!(this.size + size <= this.#capacity)) return false;
-    this.size += size;
-    return true;
+    const fits = left >= ESSENTIAL_SIZE ||
+      left >= 0 && ESSENTIAL.has(purpose);
+    if (fits) this.size += size;
+    return fits;
   }
 
   /**
