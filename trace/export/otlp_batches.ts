@@ -38,16 +38,26 @@ export interface EncodedBatch {
  * Yields the bodies of requests: one, unless the traces are too large. It
  * yields to the event loop in between, because encoding a batch takes as long
  * as dozens of requests.
+ *
+ * @param onInvalid Called with the error of a trace that OTLP can't represent. A
+ * foreign tracer's ids may be malformed. The others are encoded.
  */
 export async function* encodeBatches(
   traces: readonly SerializedTrace[],
   { resource, gzip: isCompressed }: BatchFormat,
+  onInvalid: (error: unknown) => void,
 ): AsyncGenerator<EncodedBatch> {
   let parts: string[] = [];
   let length = 0;
   let spans = 0;
   for (const trace of traces) {
-    const part = JSON.stringify(toResourceSpans(resource, traceSpans(trace)));
+    let part: string;
+    try {
+      part = JSON.stringify(toResourceSpans(resource, traceSpans(trace)));
+    } catch (error) {
+      onInvalid(error);
+      continue;
+    }
     if (length + part.length > MAX_TEXT && parts.length > 0) {
       yield await encodeParts(parts, isCompressed);
       parts = [];
@@ -61,7 +71,7 @@ export async function* encodeBatches(
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
-  yield await encodeParts(parts, isCompressed);
+  if (parts.length > 0) yield await encodeParts(parts, isCompressed);
 }
 
 async function encodeParts(

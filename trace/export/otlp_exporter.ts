@@ -273,21 +273,17 @@ class BatchExporter implements OTLPExporter {
     const batch = [...this.#queue.entries().take(this.#settings.maxSize)];
     for (const [key] of batch) this.#queue.delete(key);
     const traces = batch.map(([, trace]) => serializeTrace(trace));
-    let left = traces.length;
-    this.#inFlight += left;
+    this.#inFlight += traces.length;
     const done = (outcome: Outcome, count: number) => {
-      left -= count;
       this.#inFlight -= count;
       this.#counts.add(outcome, count);
     };
-    try {
-      for await (
-        const { body, count } of encodeBatches(traces, this.#settings.format)
-      ) done(await this.#sender.deliver(body), count);
-    } catch (error) {
-      // A foreign tracer's ids may be malformed.
+    const bodies = encodeBatches(traces, this.#settings.format, (error) => {
       this.#sender.report("collector", String(error));
-      done("invalid", left);
+      done("invalid", 1);
+    });
+    for await (const { body, count } of bodies) {
+      done(await this.#sender.deliver(body), count);
     }
     for (const { spans } of traces) this.#spans -= spans.length;
   }

@@ -713,6 +713,20 @@ Deno.test("The exporter survives a trace that can't be encoded, and long respons
   assertEquals(exporter.stats.exported, 1);
 });
 
+Deno.test("The exporter sends the other traces of a batch with one that can't be encoded", async () => {
+  await using bench = setUp();
+  const { collector, exporter, tracer } = bench;
+  bench.end(2);
+  // A UUID isn't a trace id.
+  const traceId = "4bf92f35-77b3-4da6-a3ce-929d0e0e4736";
+  tracer.startTrace("job", "custom", { traceId }).end();
+  bench.end(2);
+  assert(await exporter.flush());
+  assertEquals(exporter.stats, stats({ exported: 4, invalid: 1 }));
+  const { body } = collector.received[0] ?? {};
+  assertEquals(fromOTLP(body).length, 4);
+});
+
 Deno.test("The exporter yields while it encodes a large batch, so that requests are served", async () => {
   let isServed = false;
   let wasServed: boolean | undefined;
