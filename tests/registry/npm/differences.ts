@@ -79,9 +79,6 @@ export const ON_BUN: Differences = {
   "its Request changes an unknown method to GET": [
     "An unknown method is recorded as _OTHER, with the original name",
   ],
-  "its Response.error() is sent with status 0": [
-    "A response that can't be sent ends its trace as an error",
-  ],
 };
 
 /** Returns the reason for each test, by name. */
