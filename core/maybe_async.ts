@@ -21,8 +21,7 @@ export type MaybePromise<T> = T | Promise<T>;
  */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   try {
-    return (typeof value === "object" || typeof value === "function") &&
-      typeof (value as { then?: unknown } | null)?.then === "function";
+    return typeof (value as { then?: unknown } | null)?.then === "function";
   } catch {
     return false;
   }

@@ -46,19 +46,14 @@ const spanId = () => traceId().slice(16);
 const callNext: typeof real.traceMiddleware =
   () => (_request, _context, next) => next();
 const plugin = () => ({ name: "trace" });
-const reporter = () => ({
-  close: nothing,
-  [Symbol.dispose]: nothing,
-});
+const reporter = () => ({ close: nothing, [Symbol.dispose]: nothing });
 const socket = () => ({
   upgrade: notFound,
   size: 0,
   close: later,
   [Symbol.asyncDispose]: later,
 });
-const collector = () => ({
-  receive: () => ({ added: 0, rejected: 0 }),
-});
+const collector = () => ({ receive: () => ({ added: 0, rejected: 0 }) });
 const no = () => false;
 const serialize: typeof real.serializeTrace = (trace) => ({
   ...trace,

@@ -65,10 +65,8 @@ export function keepTracestate(root: Span, headers: Headers): void {
 
 /** Returns the `tracestate` to send with `traceparent` from within a span. */
 export function tracestateOf(span: Span): string | undefined {
-  let root: Span | undefined = span.root;
-  // Inside it may be another request, or work of the same layer.
-  while (root !== undefined && !states.has(root)) {
-    root = (root as { parent?: Span | null }).parent?.root;
-  }
-  return root && states.get(root);
+  const { root } = span;
+  // It may be another request inside, or work of the same layer.
+  const { parent } = root as { readonly parent?: Span | null };
+  return states.get(root) ?? (parent ? tracestateOf(parent) : undefined);
 }

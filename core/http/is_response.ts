@@ -25,13 +25,10 @@ export function isUnread(value: unknown): value is Response {
 
 /** Creates the error for a thrown response that isn't {@linkcode isUnread}. */
 export function unsentError({ method, url }: Request, thrown: Response) {
-  return new TypeError(
-    `Cannot answer ${method} ${pathOf(url)}: ${
-      thrown.type === "error"
-        ? "the thrown Response is Response.error(); throw one with a status"
-        : "the body of the thrown Response was read or sent before; throw a new one, or a clone()"
-    }`,
-  );
+  const problem = thrown.type === "error"
+    ? "the thrown Response is Response.error(); throw one with a status"
+    : "the body of the thrown Response was read or sent before; throw a new one, or a clone()";
+  return new TypeError(`Cannot answer ${method} ${pathOf(url)}: ${problem}`);
 }
 
 /**

@@ -60,15 +60,17 @@ export function errorText(error: unknown): string {
   return redactText(text);
 }
 
+/** Returns the text of one error, or `undefined` to leave it out. */
+type TextOf = (error: Error) => string | undefined;
+
 /**
  * Joins the texts of a thrown value and of its causes.
  *
- * @param textOf Returns the text of one error, or `undefined` to leave it out.
  * @param maxLength Characters of a cause that isn't an `Error`.
  */
 export function textWithCauses(
   error: unknown,
-  textOf: (error: Error) => string | undefined,
+  textOf: TextOf,
   maxLength = MAX_LOG_TEXT,
 ): string {
   const texts: (string | undefined)[] = [];
@@ -108,10 +110,7 @@ function ownProperties(error: Error): string {
 }
 
 /** Returns the texts of aggregated errors, each on its own line. */
-export function aggregateText(
-  error: Error,
-  textOf: (error: Error) => string | undefined,
-): string {
+export function aggregateText(error: Error, textOf: TextOf): string {
   const { errors } = error as { errors?: unknown };
   if (!Array.isArray(errors)) return "";
   const texts = errors.slice(0, MAX_ERRORS).map((each) =>

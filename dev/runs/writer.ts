@@ -47,9 +47,8 @@ export function createWriter(
   let lines: (() => unknown)[] = [];
   const delay = new Delay(flush);
   let writing = Promise.resolve();
-  let isWriting = false;
-  /** The text that is being written, until `flushNow` writes it. */
-  let current = "";
+  /** The text that is being written. Empty once `flushNow` has written it. */
+  let current: string | undefined;
   let isBroken = false;
   let index = 0;
   let knownHeader: string | undefined;
@@ -65,7 +64,7 @@ export function createWriter(
     isBroken = true;
     waiting = [];
     lines = [];
-    current = "";
+    current = undefined;
     onError(error);
   }
 
@@ -83,11 +82,14 @@ export function createWriter(
     try {
       // A line may be half written to the present segment. Readers know whole
       // ones by their ids.
-      const path = folder.pathOf(start, isWriting ? index + 1 : index);
+      const path = folder.pathOf(
+        start,
+        current === undefined ? index : index + 1,
+      );
       lines.push(...waiting.splice(0));
       do {
         const text = current || take(lines);
-        current = "";
+        current &&= "";
         if (text !== "") folder.appendNow(path, knownHeader, text);
       } while (lines.length > 0);
     } catch (error) {
@@ -98,11 +100,9 @@ export function createWriter(
   async function append(text: string): Promise<void> {
     const path = folder.pathOf(start, index);
     const line = await header;
-    isWriting = true;
     current = text;
     const size = await folder.append(path, line, text);
-    isWriting = false;
-    current = "";
+    current = undefined;
     if (size < MAX_SEGMENT) return;
     // The two last segments of a run are kept.
     await rm(folder.pathOf(start, index - 1), { force: true });

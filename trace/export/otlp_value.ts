@@ -21,13 +21,13 @@ export function toKeyValues(
   attributes: Readonly<Record<string, AttributeValue>>,
 ): OTLPKeyValue[] {
   return Object.entries(settleLine(attributes)).map(([key, value]) => ({
-    key: toWellFormed(key),
+    key: key.toWellFormed(),
     value: toAnyValue(value),
   }));
 }
 
 function toAnyValue(value: AttributeValue): OTLPKeyValue["value"] {
-  if (typeof value === "string") return { stringValue: toWellFormed(value) };
+  if (typeof value === "string") return { stringValue: value.toWellFormed() };
   if (typeof value === "boolean") return { boolValue: value };
   if (!Number.isFinite(value)) return { doubleValue: String(value) };
   const isInt = Number.isInteger(value) && !Object.is(value, -0) &&
@@ -160,12 +160,4 @@ export function toUnixNano(time: number): string {
 export function fromUnixNano(text: string): number {
   const nanos = BigInt(text);
   return Number(nanos / NANOS) + Number(nanos % NANOS) / 1e6;
-}
-
-/**
- * Replaces each half of a surrogate pair with U+FFFD, because UTF-8 can't
- * represent it.
- */
-export function toWellFormed(text: string): string {
-  return text.toWellFormed();
 }

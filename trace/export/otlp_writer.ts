@@ -3,7 +3,7 @@ import { show } from "../../core/check/show.ts";
 import { isHex } from "../../core/bytes/hex.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
 import { attributeText, exceptionOf } from "./attributes.ts";
-import { toKeyValues, toUnixNano, toWellFormed } from "./otlp_value.ts";
+import { toKeyValues, toUnixNano } from "./otlp_value.ts";
 import {
   isClientSpan,
   metadataOf,
@@ -98,7 +98,7 @@ function toSpan(
     traceId: span.traceId,
     spanId: span.id,
     ...(parentId !== null && { parentSpanId: parentId }),
-    name: toWellFormed(span.name),
+    name: span.name.toWellFormed(),
     kind: spanKind(span),
     startTimeUnixNano: toUnixNano(span.startTime),
     endTimeUnixNano: toUnixNano(span.endTime),
@@ -110,7 +110,7 @@ function toSpan(
     ...(droppedAttributes > 0 && { droppedAttributesCount: droppedAttributes }),
     events: span.events.map(({ name, time, attributes }) => ({
       timeUnixNano: toUnixNano(time),
-      name: toWellFormed(name),
+      name: name.toWellFormed(),
       ...(attributes && { attributes: toKeyValues(attributes) }),
     })),
     ...(droppedEvents > 0 && { droppedEventsCount: droppedEvents }),
@@ -128,7 +128,7 @@ function statusOf(span: SpanData): OTLPSpan["status"] {
   }
   const message = exceptionOf(span)?.attributes?.["exception.message"];
   return typeof message === "string"
-    ? { code: 2, message: toWellFormed(message) }
+    ? { code: 2, message: message.toWellFormed() }
     : { code: 2 };
 }
 

@@ -70,7 +70,6 @@ function writePayload(
 ): Uint8Array<ArrayBuffer> {
   const tables: Tables = { strings: new Map(), shapes: new Map() };
   const index = traces.map((trace, i) => {
-    checkTimes(trace);
     const { name, spanCount, errorCount, layers } = totalsOf(trace);
     return [
       ...packTime(trace, traces[i - 1]?.startTime ?? 0),
@@ -94,17 +93,4 @@ function writePayload(
   // Shapes are JSON already.
   const text = [MARK, `[${[...tables.shapes.keys()]}]`, ...lines].join("\n");
   return new TextEncoder().encode(text);
-}
-
-function checkTimes(trace: SerializedTrace): void {
-  const wrong = [trace, ...trace.spans]
-    .flatMap((timed) => [timed.startTime, timed.endTime, timed.duration])
-    .concat(trace.spans.flatMap(({ events }) => events.map(({ time }) => time)))
-    .find((time) => !Number.isFinite(time));
-  if (wrong !== undefined) {
-    throw new TypeError(
-      `Cannot pack traces: times of trace ${trace.id} must be finite ` +
-        `numbers, received ${wrong}`,
-    );
-  }
 }

@@ -68,8 +68,17 @@ export function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** Writes a number that is probably close to `base`. */
+/**
+ * Writes a number that is probably close to `base`.
+ *
+ * @throws {TypeError} If it isn't finite.
+ */
 export function toCell(value: number, base: number, units = TIME_UNITS): Cell {
+  if (!Number.isFinite(value)) {
+    throw new TypeError(
+      `Cannot pack traces: times must be finite numbers, received ${value}`,
+    );
+  }
   const difference = (value - base) * units;
   return Number.isSafeInteger(difference) &&
       Object.is(base + difference / units, value)

@@ -27,9 +27,8 @@ export function addRoute(
   path: string,
   route: ExtraRoute,
 ): void {
-  const ofTracer = routes.get(tracer);
-  if (ofTracer === undefined) routes.set(tracer, new Map([[path, route]]));
-  else ofTracer.set(path, route);
+  const ofTracer = routes.get(tracer) ?? new Map<string, ExtraRoute>();
+  routes.set(tracer, ofTracer.set(path, route));
 }
 
 /** Returns the paths of the added routes. */

@@ -2,7 +2,7 @@ import { clip } from "../../core/redact/clip.ts";
 import { redactQuery, redactText } from "../../core/redact/redact.ts";
 import { REDACTED } from "../../core/redact/redact_url.ts";
 import { isSecretParameter } from "../../core/redact/secret_names.ts";
-import { MAX_VALUE_LENGTH } from "../record/limits.ts";
+import { MAX_TEXT } from "../record/limits.ts";
 import type { Attributes } from "../types.ts";
 
 /**
@@ -20,9 +20,6 @@ const KNOWN_METHODS = [
   "CONNECT",
   "TRACE",
 ];
-
-/** The length that a span stores, including the note about cut text. */
-const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 /**
  * Returns the attributes of a request's span, by the OpenTelemetry semantic

@@ -28,20 +28,15 @@ export type TrustParent =
   | boolean
   | ((request: Request, info: ConnectionInfo | undefined) => boolean);
 
-/** The decision about a request. */
-export interface Decision {
-  /** The trace that it is part of. */
-  readonly traceId: string;
-  /** Whether it is traced. */
-  readonly isKept: boolean;
-}
-
-/** Decides about a request and its `traceparent`. */
+/**
+ * Decides about a request and its `traceparent`: which trace it is part of, and
+ * whether it is recorded.
+ */
 export type Sampler = (
   request: Request,
   parent: TraceParent | undefined,
   info: ConnectionInfo | undefined,
-) => Decision;
+) => { readonly traceId: string; readonly isKept: boolean };
 
 /**
  * Creates the sampler of a server.

@@ -112,32 +112,45 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
 
 /** Runs a query that returns a promise or a value, or calls back. */
 function runWith(args: unknown[], open: QueryOpener, run: Method): unknown {
-  const callback = args.at(-1);
-  const scope = currentScope();
   const parent = getActiveSpan();
-  if (typeof callback !== "function" || parent === undefined) {
+  if (typeof args.at(-1) !== "function" || parent === undefined) {
     return runQuery(open, () => run(...args));
   }
   const span = open(parent);
   try {
     // The result isn't a promise. With mysql2 it has a `then`, which throws.
-    return run(
-      ...args.slice(0, -1),
-      function (this: unknown, ...values: unknown[]) {
-        const [error, result] = values;
-        if (error) span.error(error);
-        else countRows(span, result);
-        span.end();
-        // With a pool, the driver calls from the request that opened the
-        // connection.
-        return runInScope(scope!, () => callback.apply(this, values));
-      },
-    );
+    return run(...withCallback(args, (values) => {
+      const [error, result] = values;
+      if (error) span.error(error);
+      else countRows(span, result);
+      span.end();
+      return values;
+    }));
   } catch (error) {
     span.error(error);
     span.end();
     throw error;
   }
+}
+
+/**
+ * Returns arguments whose callback, if there is one, gets other values, and runs
+ * in the present scope. A pool calls it from the request that opened the
+ * connection, or released the client.
+ */
+function withCallback(
+  args: unknown[],
+  edit: (values: unknown[]) => unknown[],
+): unknown[] {
+  const scope = currentScope();
+  const callback = args.at(-1);
+  return typeof callback !== "function" ? args : args.with(
+    -1,
+    function (this: unknown, ...values: unknown[]) {
+      const edited = edit(values);
+      return runInScope(scope, () => callback.apply(this, edited));
+    },
+  );
 }
 
 /** Traces a method that prepares a statement, synchronously or not. */
@@ -230,17 +243,11 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
 function tracedClient(method: Method, options: QueryOptions): Method {
   const trace = (client: unknown) => traceClient(client, options);
   return (...args) => {
-    const scope = currentScope();
-    const callback = args.at(-1);
-    // A pool calls back when another request has released its client.
-    if (typeof callback === "function") {
-      args = args.with(
-        -1,
-        (error: unknown, client: unknown, ...rest: unknown[]) =>
-          runInScope(scope, () => callback(error, trace(client), ...rest)),
-      );
-    }
-    return whenDone(method(...args), trace);
+    const given = withCallback(
+      args,
+      ([error, client, ...rest]) => [error, trace(client), ...rest],
+    );
+    return whenDone(method(...given), trace);
   };
 }
 

@@ -120,12 +120,10 @@ function safeAttributes(
   attributes: Readonly<Record<string, AttributeValue>>,
   max: number,
 ): Record<string, AttributeValue> {
-  const kept: [string, AttributeValue][] = [];
-  for (const [key, value] of Object.entries(attributes)) {
-    if (PARAMETER.test(key)) continue;
+  const kept = Object.entries(attributes).filter(([key]) => {
     const header = key.replace(HEADER, "");
-    if (header !== key && isSecretParameter(header)) continue;
-    kept.push([key, value]);
-  }
+    const isSecret = header !== key && isSecretParameter(header);
+    return !isSecret && !PARAMETER.test(key);
+  });
   return readAttributes(Object.fromEntries(kept), max);
 }

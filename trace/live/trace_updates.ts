@@ -50,9 +50,7 @@ export class TraceUpdates {
       return;
     }
     this.#running.set(trace.id, running);
-    this.#look ??= runOutside(() =>
-      setInterval(() => this.#lookAtRunning(), LOOK)
-    );
+    this.#look ??= runOutside(() => setInterval(this.#lookAtRunning, LOOK));
   }
 
   /** Stops all timers and forgets what was sent. */
@@ -89,7 +87,7 @@ export class TraceUpdates {
     }
   }
 
-  #lookAtRunning(): void {
+  readonly #lookAtRunning = (): void => {
     // Reading them one by one would look through all running requests for each.
     const traces = new Map(
       this.#tracer.getTraces().map((trace) => [trace.id, trace]),
@@ -102,7 +100,7 @@ export class TraceUpdates {
     if (this.#running.size > 0) return;
     clearInterval(this.#look);
     this.#look = undefined;
-  }
+  };
 }
 
 /** Returns what may change in running spans as text. Empty if there are none. */

@@ -7,21 +7,12 @@ import {
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { MAX_TEXT } from "./limits.ts";
 
-/** The description of a thrown value on a span. */
-export interface ErrorDescription {
-  /** The error's class, such as `TypeError`. */
-  readonly type: string;
-  /** The message, cut to the length that a span stores. */
-  readonly message: string;
-  /** Its stack trace, if it has one, and those of its causes and its errors. */
-  readonly stack: string | undefined;
-}
-
 /**
- * Describes any thrown value. It never throws, even if the value's properties
- * do.
+ * Describes any thrown value: its class, such as `TypeError`, its message, and
+ * its stack with those of its causes and inner errors. It never throws, even if
+ * the value's properties do.
  */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown) {
   const type = typeof error;
   const ownStack = (error: Error) => stackText(error, MAX_TEXT);
   const stackOf = (error: Error) =>

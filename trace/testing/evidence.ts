@@ -12,7 +12,7 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { exceptionOf } from "../export/attributes.ts";
+import { messageOf } from "../report/span_text.ts";
 import type { SpanData } from "../types.ts";
 import type { CountRange } from "./check_options.ts";
 
@@ -91,7 +91,7 @@ export function compareCount(
 export function describeFailure(span: SpanData): string {
   if (span.status === "timeout") return `${span.name}: did not end`;
   const { "error.type": type = "error" } = span.attributes;
-  const message = exceptionOf(span)?.attributes?.["exception.message"];
-  const detail = message === undefined || message === "" ? "" : `: ${message}`;
+  const message = messageOf(span);
+  const detail = message === undefined ? "" : `: ${message}`;
   return `${span.name}: ${type}${detail}`;
 }

@@ -35,7 +35,5 @@ export function numberOf(
   name: string,
 ): number | undefined {
   const value = attributes[name];
-  return typeof value === "number" && Number.isFinite(value)
-    ? value
-    : undefined;
+  return Number.isFinite(value) ? value as number : undefined;
 }

@@ -7,7 +7,6 @@ import type {
 import { joinSpans } from "../../../trace/export/join.ts";
 import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
 import { toOTLP } from "../../../trace/export/otlp_writer.ts";
-import { toWellFormed } from "../../../trace/export/otlp_value.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace, type SpanSketch } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
@@ -50,13 +49,13 @@ function anyRepresentableTrace(random: SeededRandom): SerializedTrace {
       id: spanId,
       traceId: id,
       parentId: random.pick([null, random.hex(8), ...ids.slice(0, i)]),
-      name: toWellFormed(model.name),
+      name: model.name.toWellFormed(),
       startTime,
       endTime,
       duration: endTime - startTime,
       attributes: representable(model.attributes),
       events: model.events.map(({ name, attributes }) => ({
-        name: toWellFormed(name),
+        name: name.toWellFormed(),
         time: startTime,
         ...(attributes && { attributes: representable(attributes) }),
       })),
@@ -86,9 +85,13 @@ function representable(
 ): Record<string, AttributeValue> {
   return Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => [
-      toWellFormed(key),
+      key.toWellFormed(),
       // JSON has no -0.
-      typeof value === "string" ? toWellFormed(value) : value === 0 ? 0 : value,
+      typeof value === "string"
+        ? value.toWellFormed()
+        : value === 0
+        ? 0
+        : value,
     ]),
   );
 }
