@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
@@ -11,7 +12,8 @@ const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 
 /**
  * A `WebSocket` for servers that open it after the response, because the
- * handshake contains the response's headers.
+ * handshake contains the response's headers. As on Deno, its events run in the
+ * async context of the code that has upgraded the request.
  */
 export class HostSocket implements Socket {
   binaryType = "arraybuffer";
@@ -19,6 +21,7 @@ export class HostSocket implements Socket {
   onmessage: Socket["onmessage"] = null;
   onclose: Socket["onclose"] = null;
   onerror: Socket["onerror"] = null;
+  readonly #run = AsyncLocalStorage.snapshot();
   #state = CONNECTING;
   #open: OpenSocket | undefined;
   /** The arguments of a `close()` call before the connection was open. */
@@ -51,19 +54,20 @@ export class HostSocket implements Socket {
       return closeWith(socket, this.#pendingClose);
     }
     this.#state = OPEN;
-    this.onopen?.(new Event("open"));
+    this.#run(() => this.onopen?.(new Event("open")));
   }
 
   /** Called with a message. */
   received(data: string | Uint8Array): void {
-    if (this.#state === OPEN) this.onmessage?.({ data } as MessageEvent);
+    if (this.#state !== OPEN) return;
+    this.#run(() => this.onmessage?.({ data } as MessageEvent));
   }
 
   /** Called when the connection has closed or failed. */
   closed(code: number, reason: string): void {
     if (this.#state === CLOSED) return;
     this.#state = CLOSED;
-    this.onclose?.({ code, reason } as CloseEvent);
+    this.#run(() => this.onclose?.({ code, reason } as CloseEvent));
   }
 }
 

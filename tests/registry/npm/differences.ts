@@ -28,9 +28,6 @@ const BOTH: Differences = {
   "its stack is smaller, so input nested 100,000 levels deep causes a 500": [
     "An input may be nested as deeply as the body limit allows",
   ],
-  "the events of its sockets run outside of the request that opened them": [
-    "A stream that another request ends returns in the context of its own request",
-  ],
   "its test servers speak HTTP/1.1 only": [
     "A body over HTTP/2 without Content-Length is answered as soon as it exceeds the limit",
   ],
