@@ -33,7 +33,9 @@ import { pathToFileURL } from "node:url";
 import { printable } from "./core/redact/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { DevError } from "./dev/dev_error.ts";
-import { runDev } from "./dev/run.ts";
+
+/** The first version of Node that has all functions that the kit uses. */
+const NODE = 22;
 
 /**
  * Runs the dev command until SIGINT or SIGTERM.
@@ -48,6 +50,14 @@ export async function dev(args: readonly string[]): Promise<number> {
     if (options.help) {
       console.log(USAGE);
     } else {
+      const { deno, node } = process.versions;
+      if (deno === undefined && Number.parseInt(node!) < NODE) {
+        throw new DevError(
+          `Cannot serve: Node must be version ${NODE} or newer, received ${node}`,
+        );
+      }
+      // Loading it on such a version throws.
+      const { runDev } = await import("./dev/run.ts");
       await runDev(options);
     }
     return 0;

@@ -14,6 +14,16 @@ import type { ConnectionInfo, RequestContext } from "./context.ts";
 import type { ObservedSpan } from "./observed_span.ts";
 import type { RequestSession } from "./request_session.ts";
 
+// Declared here: `node:process` would be another module to load.
+declare const process: { readonly versions: { readonly node: string } };
+
+// All modules of the server import this one.
+if (Promise.withResolvers === undefined) {
+  throw new TypeError(
+    `Cannot load @quartet/kit: Node must be version 22 or newer, received ${process.versions.node}`,
+  );
+}
+
 const NO_COOKIES: readonly string[] = Object.freeze([]);
 
 /**

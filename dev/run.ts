@@ -1,4 +1,3 @@
-import process from "node:process";
 import { createApp } from "../app/host.ts";
 import type { Fetcher } from "../app/fetcher.ts";
 import { noteDevCommand } from "../core/runtime/dev_command.ts";
@@ -17,22 +16,12 @@ const DEFAULT_PORT = 8000;
 /** Number of ports to try, beginning with the default. */
 const PORTS_TO_TRY = 100;
 
-/** The first version of Node that has all functions that the kit uses. */
-const NODE = 22;
-
 /**
  * Serves the app until SIGINT or SIGTERM.
  *
- * @throws {DevError} If Node is too old, the app can't be loaded, or the port is
- * taken.
+ * @throws {DevError} If the app can't be loaded, or the port is taken.
  */
 export async function runDev(options: DevOptions): Promise<void> {
-  const { deno, node } = process.versions;
-  if (deno === undefined && Number.parseInt(node!) < NODE) {
-    throw new DevError(
-      `Cannot serve: Node must be version ${NODE} or newer, received ${node}`,
-    );
-  }
   noteDevCommand();
   // Before the app, which may call `getTracer()`.
   const tracing = options.trace

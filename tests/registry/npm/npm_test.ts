@@ -223,6 +223,22 @@ for (const { name, main } of RUNTIMES) {
   );
 }
 
+Deno.test(
+  "Importing the package on an old version of Node names the version that it needs",
+  testOptions,
+  async () => {
+    const { folder, program } = projects.get("Node")!;
+    const old = `delete Promise.withResolvers;
+      Object.defineProperty(process.versions, "node", { value: "20.20.2" });
+      await import("@quartet/kit/data").catch(({ message }) => console.log(message));`;
+    const args = ["--input-type=module", "--eval", old];
+    assertEquals(
+      await runOk(program, args, { cwd: folder }),
+      "Cannot load @quartet/kit: Node must be version 22 or newer, received 20.20.2\n",
+    );
+  },
+);
+
 // Bun closes such a connection.
 Deno.test(
   "dev on Node goes on with a connection whose body the app hasn't read",
