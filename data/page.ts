@@ -8,6 +8,7 @@ import { kindOf } from "../core/check/show.ts";
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
+import { copyResponse } from "../core/http/copy_response.ts";
 import { hasHeader } from "../core/http/has_header.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
 import { claimedCookies, noteCacheControl } from "../core/personal.ts";
@@ -151,8 +152,9 @@ export async function readPage(
   maxAge: number,
   vary: readonly string[],
 ): Promise<Page | Response> {
-  const { status, statusText, headers } = response;
-  const body = await readBody(response);
+  const copy = copyResponse(response);
+  const { status, statusText, headers } = copy;
+  const body = await readBody(copy);
   if (body instanceof ReadableStream) {
     return new Response(body, { status, statusText, headers });
   }

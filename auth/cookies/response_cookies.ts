@@ -9,6 +9,7 @@ import {
   whenDone,
 } from "../../core/maybe_async.ts";
 import { isA } from "../../core/is_a.ts";
+import { copyResponse } from "../../core/http/copy_response.ts";
 import { isUnread } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
@@ -101,7 +102,7 @@ function setCookies(
   const cookies = isSetInside(given, name, pending)
     ? pending.filter((cookie) => !isPieceOf(nameOf(cookie), name))
     : pending;
-  const response = new Response(given.body, given);
+  const response = copyResponse(given);
   const { headers } = response;
   const present = new Set(headers.getSetCookie());
   for (const cookie of cookies) {

@@ -1,3 +1,5 @@
+import { copyResponse } from "./copy_response.ts";
+
 /**
  * Changes the headers of a response. Returns a copy if they are immutable, as in a
  * response from `fetch`.
@@ -10,7 +12,7 @@ export function editHeaders(
     edit(response.headers);
     return response;
   } catch {
-    const copy = new Response(response.body, response);
+    const copy = copyResponse(response);
     edit(copy.headers);
     return copy;
   }

@@ -5,6 +5,7 @@
  */
 
 import type { ResponseFacts } from "../../core/http/cache_control.ts";
+import { copyResponse } from "../../core/http/copy_response.ts";
 import { hasHeader } from "../../core/http/has_header.ts";
 import {
   dropTraceTiming,
@@ -38,7 +39,7 @@ export function withTraceHeaders(
     response.headers.set(TRACE_ID, span.traceId);
   } catch {
     // The headers of a response from `fetch` or `Response.redirect` are fixed.
-    response = new Response(response.body, response);
+    response = copyResponse(response);
     response.headers.set(TRACE_ID, span.traceId);
   }
   // The response already has the headers, for example because a handler keeps
@@ -129,5 +130,5 @@ export function onBodyEnd(
       await reader.cancel(reason);
     },
   }, { highWaterMark: 0 });
-  return new Response(reported, response);
+  return copyResponse(response, reported);
 }

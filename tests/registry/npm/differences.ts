@@ -64,7 +64,6 @@ export const ON_BUN: Differences = {
     "GET returns the traces, newest first, in a form that can be deserialized",
   ],
   "its Response has no Content-Type for a text before it is sent": [
-    "cacheResponse() caches a page for its lifetime, with ETag, Age and Cache-Control",
     "A text body ends the trace with its headers, if the host reports no completion",
     "traceMiddleware() returns synchronously if the rest of the chain does",
   ],

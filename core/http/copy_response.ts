@@ -1,0 +1,22 @@
+/**
+ * Copies a response. Its headers can be changed.
+ *
+ * On Bun, a text gets its type when it is sent, and a copy of it would have
+ * none. Browsers would guess the type, and may run such a text as HTML.
+ *
+ * @param body The body of the copy. Default: that of the response.
+ */
+export function copyResponse(
+  response: Response,
+  body?: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Response {
+  // First: on Bun, reading the body removes a type that wasn't read before.
+  const { headers } = response;
+  const copy = new Response(body ?? response.body, response);
+  if ("Bun" in globalThis && copy.body !== null && !headers.has(TYPE)) {
+    copy.headers.set(TYPE, "text/plain;charset=UTF-8");
+  }
+  return copy;
+}
+
+const TYPE = "content-type";
