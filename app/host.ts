@@ -24,7 +24,6 @@ import {
 import { aFunction, rule, secret } from "../core/check/rules.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse, isUnread, unsentError } from "../core/http/is_response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
@@ -50,6 +49,7 @@ import {
 import { UnavailableError } from "../core/unavailable.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
+import { finish } from "./finish.ts";
 import { closePlugins, drainPlugins, readPlugins } from "./plugins.ts";
 import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
@@ -212,7 +212,7 @@ export function createHost(options: HostOptions): Host {
     const response = isReady
       ? handle(request, context, otherwise)
       : handleWhenReady(request, context, otherwise);
-    return whenDone(response, guardCaches, request, scope);
+    return whenDone(response, finish, request, scope);
   }
 
   function fail(
@@ -221,7 +221,7 @@ export function createHost(options: HostOptions): Host {
     scope: RequestScope,
   ): Response {
     const { request } = context;
-    return guardCaches(recover(error, request, context), request, scope);
+    return finish(recover(error, request, context), request, scope);
   }
 
   async function handleWhenReady(

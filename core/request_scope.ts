@@ -62,6 +62,8 @@ export class RequestScope {
   sessions: RequestSession[] | undefined;
   /** The request of `span`, if it is the span of a request. */
   tracedRequest: Request | undefined;
+  /** Closes the socket that Deno opens for the request, and returns its response. */
+  refuseUpgrade: (() => Response) | undefined;
   /** The index in the host's list of running requests. */
   runningIndex = -1;
   /** The connection of a request that starts here without a context. */

@@ -6,7 +6,11 @@ import { offerUpgrade, type Socket } from "../../core/socket/upgrade.ts";
 import type { Fetcher } from "../fetcher.ts";
 
 /** The part of a server's socket that is used. */
-export type OpenSocket = Pick<Socket, "bufferedAmount" | "send" | "close">;
+export interface OpenSocket extends Pick<Socket, "send" | "close"> {
+  readonly bufferedAmount?: number;
+  /** The method that Bun has instead. */
+  getBufferedAmount?(): number;
+}
 
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 
@@ -32,7 +36,7 @@ export class HostSocket implements Socket {
   }
 
   get bufferedAmount(): number {
-    return this.#open?.bufferedAmount ?? 0;
+    return this.#open?.bufferedAmount ?? this.#open?.getBufferedAmount?.() ?? 0;
   }
 
   send(message: string | Uint8Array<ArrayBuffer>): void {

@@ -1,6 +1,10 @@
 import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
 import { checkFetcher, type Fetcher } from "../fetcher.ts";
-import { answerUpgrade, type HostSocket } from "./host_socket.ts";
+import {
+  answerUpgrade,
+  type HostSocket,
+  type OpenSocket,
+} from "./host_socket.ts";
 
 /** The part of Bun's server that is used. */
 interface BunServer {
@@ -14,12 +18,7 @@ interface BunServer {
 }
 
 /** The part of Bun's sockets that is used. */
-interface BunSocket {
-  readonly data: HostSocket;
-  send(message: string | Uint8Array<ArrayBuffer>): unknown;
-  close(code?: number, reason?: string): void;
-  getBufferedAmount(): number;
-}
+type BunSocket = OpenSocket & { readonly data: HostSocket };
 
 /** The options of `Bun.serve` that serve an app. */
 export interface BunHost {
@@ -131,16 +130,7 @@ export function toBun(fetcher: Fetcher): BunHost {
     websocket: {
       data: {},
       backpressureLimit: BACKPRESSURE_LIMIT,
-      open(bunSocket) {
-        const ws = bunSocket as BunSocket;
-        ws.data.opened({
-          get bufferedAmount() {
-            return ws.getBufferedAmount();
-          },
-          send: (message) => void ws.send(message),
-          close: (code, reason) => ws.close(code, reason),
-        });
-      },
+      open: (ws) => (ws as BunSocket).data.opened(ws as BunSocket),
       message: (ws, message) => (ws as BunSocket).data.received(message),
       close: (ws, code, reason) => (ws as BunSocket).data.closed(code, reason),
     },

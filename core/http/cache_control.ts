@@ -5,7 +5,6 @@
  * @module
  */
 
-import type { RequestScope } from "../request_scope.ts";
 import { editHeaders } from "./edit_headers.ts";
 
 /** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
@@ -75,17 +74,6 @@ export function readResponse(headers: Headers, mark?: string): ResponseFacts {
 
 function allowsSharing(control: string): boolean {
   return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
-}
-
-/** Marks a response as `private` if it depends on the user. */
-export function guardCaches(
-  response: Response,
-  request: Request,
-  { isPersonal, givenCacheControl }: RequestScope,
-): Response {
-  return isPersonal
-    ? keepPrivate(response, request, givenCacheControl)
-    : response;
 }
 
 /**

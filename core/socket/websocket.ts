@@ -149,6 +149,15 @@ export function createUpgrader<T>(
     }
     const { socket, response } = upgrade(request);
     responses.set(request, response);
+    const refuseUpgrade = () => {
+      // Deno ignores a call before the socket is open.
+      socket.onopen = () => socket.close(1011, "Internal error");
+      return response;
+    };
+    let scope = "Deno" in globalThis ? currentScope() : undefined;
+    for (; scope !== undefined; scope = scope.outer) {
+      scope.refuseUpgrade = refuseUpgrade;
+    }
     const release = surviveLongMessages();
     const connection = new Connection(socket, data, handler, () => {
       release();
