@@ -105,6 +105,17 @@ export async function visit(
 }
 
 /**
+ * Returns the answer to a HEAD request. Hono leaves the body unread, and Node waits
+ * for its end. So a stream, and its trace, might never end.
+ */
+export async function withoutBody(response: Response): Promise<Response> {
+  const { body } = response;
+  if (body === null || body.locked) return response;
+  await body.cancel();
+  return new Response(null, response);
+}
+
+/**
  * Returns a thrown response, or the 503 of an `UnavailableError`. Throws other
  * errors on, to the server.
  */

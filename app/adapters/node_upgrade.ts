@@ -46,9 +46,8 @@ export function nodeRequest(
     const scheme = connection.encrypted === true ? "https" : "http";
     const host = headers.get("host") ?? "localhost";
     if (!isHost(host)) return undefined;
-    const base = `${scheme}://${host}`;
-    // Not resolved against the base: a path may begin with two slashes.
-    const target = url.startsWith("/") ? base + url : url;
+    // Not resolved against a base: a path may begin with two slashes.
+    const target = url.startsWith("/") ? `${scheme}://${host}${url}` : url;
     return new Request(target, { headers });
   } catch {
     return undefined;

@@ -11,7 +11,13 @@ import type { Plugin } from "../../core/plugin.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { createHost } from "../host.ts";
-import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
+import {
+  type Mountable,
+  recoverResponse,
+  toPlugins,
+  visit,
+  withoutBody,
+} from "./mount.ts";
 
 /** A route or a middleware of Hono. */
 interface HonoRoute {
@@ -167,19 +173,8 @@ async function pass(
     "a handler of Hono must return",
     () => "; a middleware of Hono must await next()",
   );
-  if (req.raw.method === "HEAD") await dropBody(c);
+  if (req.raw.method === "HEAD") replaceResponse(c, await withoutBody(c.res));
   return c.res;
-}
-
-/**
- * Hono answers HEAD like GET and leaves the body unread. A stream would never
- * end, and neither would its trace.
- */
-async function dropBody(c: HonoContext): Promise<void> {
-  const { res } = c;
-  if (res.body === null || res.body.locked) return;
-  replaceResponse(c, new Response(null, res));
-  await res.body.cancel();
 }
 
 /** Records the route that the request is for, which a guard may refuse. */

@@ -7,6 +7,7 @@ import { errorResponse } from "../../core/error_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { checkFetcher, type Fetcher } from "../fetcher.ts";
 import { answerUpgrade } from "./host_socket.ts";
+import { withoutBody } from "./mount.ts";
 import {
   isWebSocketRequest,
   nodeRequest,
@@ -56,9 +57,9 @@ class NodeInfo implements ConnectionInfo {
   readonly outgoing: ServerResponse | undefined;
   #completed: Promise<void> | undefined;
 
-  constructor(incoming: IncomingMessage, outgoing?: ServerResponse) {
-    this.incoming = incoming;
-    this.outgoing = outgoing;
+  constructor({ incoming, outgoing }: Parameters<NodeHost["fetch"]>[1]) {
+    this.incoming = incoming as IncomingMessage;
+    this.outgoing = outgoing as ServerResponse | undefined;
   }
 
   get remoteAddr(): NetAddress | undefined {
@@ -192,7 +193,7 @@ export function createNodeHost(
       }
       return sendResponse(connection, new Response(null, { status: 501 }));
     }
-    const info = new NodeInfo(incoming);
+    const info = new NodeInfo({ incoming });
     const { response, socket } = await answerUpgrade(fetcher, request, info);
     if (socket === undefined) return sendResponse(connection, response);
     upgradeNode(server, incoming, connection, head, response.headers, socket);
@@ -203,14 +204,8 @@ export function createNodeHost(
       if (typeof request?.headers?.get !== "function") {
         return refuseNodeRequest(bindings);
       }
-      const { incoming, outgoing } = bindings;
-      return await fetcher.fetch(
-        request,
-        new NodeInfo(
-          incoming as IncomingMessage,
-          outgoing as ServerResponse | undefined,
-        ),
-      );
+      const response = await fetcher.fetch(request, new NodeInfo(bindings));
+      return request.method === "HEAD" ? withoutBody(response) : response;
     },
     upgrade(incoming, connection, head) {
       const duplex = connection as Duplex;

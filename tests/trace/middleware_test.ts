@@ -891,6 +891,28 @@ Deno.test("HEAD on an event stream isn't recorded as cut off", async () => {
   );
 });
 
+Deno.test("HEAD is answered without waiting for a stream of any type, and cancels it", async () => {
+  for (const type of ["text/event-stream", "text/html", undefined]) {
+    const gate = gatedBody();
+    gate.write("begun");
+    await serving(
+      handle(() =>
+        new Response(gate.body, {
+          headers: type === undefined ? {} : { "content-type": type },
+        })
+      ),
+      async (url, tracer) => {
+        const ended = nextTrace(tracer);
+        const response = await fetch(url, { method: "HEAD" });
+        assertEquals(await response.text(), "");
+        await Promise.all([ended, gate.cancelled]);
+        const root = rootOf(onlyTrace(tracer));
+        assertEquals([root.status, root.events], ["ok", []]);
+      },
+    );
+  }
+});
+
 Deno.test("Responses without a body end their trace over a real server", async () => {
   await serving(
     [
