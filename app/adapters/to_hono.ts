@@ -173,7 +173,7 @@ async function pass(
     "a handler of Hono must return",
     () => "; a middleware of Hono must await next()",
   );
-  if (req.raw.method === "HEAD") replaceResponse(c, await withoutBody(c.res));
+  if (req.raw.method === "HEAD") replaceResponse(c, withoutBody(c.res));
   return c.res;
 }
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { createApp, toHono, withPlugins } from "@quartet/kit/app";
+import { createApp, toHono, toNode, withPlugins } from "@quartet/kit/app";
 import type { Mountable, Plugin } from "@quartet/kit/app";
 import {
   AuthError,
@@ -379,6 +379,26 @@ Deno.test("toHono() between a validator and a handler keeps the types of both", 
     total: 2,
     user: null,
   });
+});
+
+Deno.test("toHono() and toNode() answer HEAD with a clone whose original is kept", async () => {
+  const kept = new Response("hello");
+  const app = new Hono();
+  app.use(toHono());
+  app.get("/", () => kept.clone());
+  for (
+    const [name, head] of Object.entries({
+      toHono: app.request("/", { method: "HEAD" }),
+      toNode: toNode({ fetch: () => kept.clone() }).fetch(
+        new Request("http://localhost/", { method: "HEAD" }),
+        { incoming: {} },
+      ),
+    })
+  ) {
+    const response = await head;
+    assertEquals([response.status, response.body], [200, null], name);
+  }
+  assertEquals(await kept.text(), "hello");
 });
 
 Deno.test("toHono() rejects an invalid part and names its position", () => {
