@@ -161,9 +161,9 @@ function missingRequest(): never {
  * generator's `finally` has run when this resolves. `send` returns the length of
  * its message, in UTF-16 code units.
  *
- * An abort calls `return()` at once. A generator at a `yield` then runs its
- * `finally`. A waiting generator does so when its wait settles, which is at
- * once if it passes `signal` on.
+ * An abort calls `return()`. A generator at a `yield` then runs its `finally`. A
+ * waiting generator does so when its wait settles, which is at once if it passes
+ * `signal` on.
  */
 async function pump(
   ws: Socket,
@@ -181,9 +181,14 @@ async function pump(
     stopped.catch(() => {});
     return stopped;
   };
-  // Returns nothing: on Node and Bun, a listener's rejected promise is uncaught.
-  const onAbort = () => void stop();
   let ended = false;
+  const isGenerator = Object(iterator)[Symbol.toStringTag] === "AsyncGenerator";
+  // Returns nothing: on Node and Bun, a listener's rejected promise is uncaught.
+  const onAbort = () => {
+    // V8 runs the `finally` of a generator that waits outside of the scope, if
+    // `return()` is called before the wait settles.
+    if (!ended || !isGenerator) stop();
+  };
   if (signal.aborted) stop();
   else signal.addEventListener("abort", onAbort, { once: true });
   try {

@@ -1,5 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { createApp, createUpgrader, currentContext } from "@quartet/kit/app";
+import {
+  createApp,
+  createUpgrader,
+  currentContext,
+  type Plugin,
+} from "@quartet/kit/app";
 import {
   createRouter,
   procedure,
@@ -7,6 +12,7 @@ import {
   tracked,
   type WSConnectionData,
 } from "@quartet/kit/rpc";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { z } from "zod";
 import {
   connect,
@@ -455,6 +461,52 @@ Deno.test("A socket without its original request works until a handler reads the
   await client.closed;
 });
 
+const pathPlugin: Plugin = {
+  name: "path",
+  middleware(request, context, next) {
+    context.set("path", new URL(request.url).pathname);
+    return next();
+  },
+};
+
+Deno.test("A generator that waits while it is unsubscribed ends in the context of its request", async () => {
+  const waiting = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<unknown>();
+  const router = createRouter({
+    clock: procedure.subscription(async function* ({ signal }) {
+      try {
+        signal.addEventListener("abort", () => gate.resolve());
+        waiting.resolve();
+        await gate.promise;
+        yield "tick";
+      } finally {
+        left.resolve(
+          new Promise((resolve) => resolve(currentContext().get("path"))),
+        );
+      }
+    }),
+  });
+  const app = createApp({
+    plugins: [
+      tracePlugin(createTracer(), { authorize: () => false }),
+      pathPlugin,
+      rpcPlugin({ router }),
+    ],
+  });
+  await using server = await app.serve({
+    port: 0,
+    signals: false,
+    onListen() {},
+  });
+  const origin = `http://127.0.0.1:${server.address.port}`;
+  await using client = await connect({ url: `${origin}/api/rpc` });
+  await client.send(subscribe("1", "clock"));
+  await waiting.promise;
+  await client.send({ type: "unsubscribe", id: "1" });
+  assertEquals(await left.promise, "/api/rpc");
+});
+
 Deno.test("A stream that another request ends returns in the context of its own request", async () => {
   const left = Promise.withResolvers<unknown>();
   const done = { done: true, value: undefined } as const;
@@ -478,13 +530,7 @@ Deno.test("A stream that another request ends returns in the context of its own 
   });
   const rpc = rpcPlugin({ router });
   const app = createApp({
-    plugins: [{
-      name: "path",
-      middleware(request, context, next) {
-        context.set("path", new URL(request.url).pathname);
-        return next();
-      },
-    }, rpc],
+    plugins: [pathPlugin, rpc],
     routes: [{
       path: "/close",
       loader() {
