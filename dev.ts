@@ -34,9 +34,6 @@ import { printable } from "./core/redact/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { DevError } from "./dev/dev_error.ts";
 
-/** The first version of Node that has all functions that the kit uses. */
-const NODE = 22;
-
 /**
  * Runs the dev command until SIGINT or SIGTERM.
  *
@@ -51,14 +48,13 @@ export async function dev(args: readonly string[]): Promise<number> {
       console.log(USAGE);
     } else {
       const { deno, node } = process.versions;
-      if (deno === undefined && Number.parseInt(node!) < NODE) {
+      if (deno === undefined && Number.parseInt(node!) < 22) {
         throw new DevError(
-          `Cannot serve: Node must be version ${NODE} or newer, received ${node}`,
+          `Cannot serve: Node must be version 22 or newer, received ${node}`,
         );
       }
       // Loading it on such a version throws.
-      const { runDev } = await import("./dev/run.ts");
-      await runDev(options);
+      await (await import("./dev/run.ts")).runDev(options);
     }
     return 0;
   } catch (error) {

@@ -11,12 +11,10 @@ export function copyResponse(
   body?: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Response {
   // First: on Bun, reading the body removes a type that wasn't read before.
-  const { headers } = response;
+  const isUntyped = !response.headers.has("content-type");
   const copy = new Response(body ?? response.body, response);
-  if ("Bun" in globalThis && copy.body !== null && !headers.has(TYPE)) {
-    copy.headers.set(TYPE, "text/plain;charset=UTF-8");
+  if (isUntyped && copy.body !== null && "Bun" in globalThis) {
+    copy.headers.set("content-type", "text/plain;charset=UTF-8");
   }
   return copy;
 }
-
-const TYPE = "content-type";
