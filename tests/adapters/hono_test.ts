@@ -382,7 +382,7 @@ Deno.test("toHono() between a validator and a handler keeps the types of both", 
 });
 
 Deno.test("toHono() and toNode() answer HEAD with a clone whose original is kept", async () => {
-  const kept = new Response("hello");
+  const kept = new Response(new Blob(["hello"]).stream());
   const app = new Hono();
   app.use(toHono());
   app.get("/", () => kept.clone());
