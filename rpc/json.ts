@@ -16,7 +16,7 @@ export type Jsonify<T, Absent = undefined> = unknown extends T ? T
   // Most outputs are JSON already. Checking that first costs the compiler a
   // tenth of mapping them.
   : T extends JSONValue ? T
-  : T extends undefined | symbol | ((...args: never) => unknown) ? Absent
+  : T extends void | symbol | ((...args: never) => unknown) ? Absent
   : T extends string | number | boolean | null ? T
   : T extends { toJSON(...args: never): infer J } ? Jsonify<J, Absent>
   : T extends bigint ? never
@@ -27,7 +27,7 @@ export type Jsonify<T, Absent = undefined> = unknown extends T ? T
       [
         K in keyof T as T[K] extends symbol | ((...args: never) => unknown)
           ? never
-          : K & string
+          : Exclude<K, symbol>
       ]: Jsonify<T[K]>;
     }
   : never;

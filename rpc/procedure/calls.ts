@@ -6,6 +6,7 @@
  */
 
 import type { Jsonify } from "../json.ts";
+import type { ProcedureKind } from "./procedure.ts";
 import type { SchemaInput } from "./schema.ts";
 
 /**
@@ -81,7 +82,7 @@ export type inferOutput<P, As = "direct"> = P extends
 
 /** The inputs that callers pass, for each procedure of a router. */
 export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
-    readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
+    readonly [K in keyof Def]: Def[K] extends { readonly kind: ProcedureKind }
       ? inferInput<Def[K]>
       : Def[K] extends { readonly _def: unknown } ? inferRouterInputs<Def[K]>
       : inferRouterInputs<{ readonly _def: Def[K] }>;
@@ -94,7 +95,7 @@ export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
  */
 export type inferRouterOutputs<R> = R extends
   { readonly _def: infer Def; readonly "~wire"?: infer As } ? {
-    readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
+    readonly [K in keyof Def]: Def[K] extends { readonly kind: ProcedureKind }
       ? inferOutput<Def[K], As>
       : inferRouterOutputs<{
         readonly _def: Def[K] extends { readonly _def: infer Inner } ? Inner
@@ -112,7 +113,8 @@ export type inferRouterOutputs<R> = R extends
  * @typeParam Failure The errors of a subscription's `onError`.
  */
 export type Calls<Def, As, Options, SubscribeOptions, Failure = Error> = {
-  readonly [K in keyof Def]: Def[K] extends { readonly kind: infer Kind }
+  readonly [K in keyof Def]: Def[K] extends
+    { readonly kind: infer Kind extends ProcedureKind }
     ? Kind extends "query" ? {
         /** Runs the query. */
         readonly query: CallFunction<
