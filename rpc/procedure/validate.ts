@@ -166,7 +166,8 @@ function messageOf({ message }: { readonly message?: unknown }): string {
 function sanitizeIssue(issue: unknown): ValidationIssue {
   const { path, message, code } = Object(issue) as Record<string, unknown>;
   return {
-    ...(Array.isArray(path) ? { path: path.map(pathKey) } : {}),
+    // Not map(): a path of ArkType is an array of a class of its own.
+    ...(Array.isArray(path) ? { path: Array.from(path, pathKey) } : {}),
     message: messageOf({ message }),
     ...(typeof code === "string" ? { code } : {}),
   };

@@ -168,6 +168,12 @@ Deno.test("zod, Valibot, ArkType and a parse function check inputs and report is
       code: "domain",
     }],
   );
+  // The path of the value itself is empty.
+  assertEquals(await detailsOf(type({ name: "string" }) as never, "ada"), [{
+    path: [],
+    message: "must be an object (was a string)",
+    code: "domain",
+  }]);
   const parse = (value: unknown) => {
     if (typeof value === "string") return value;
     throw new Error("Not a text");
