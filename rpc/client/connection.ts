@@ -142,7 +142,7 @@ export class Connection {
     };
     socket.onclose = () => lost();
     // In Deno, an unhandled error event would count as an uncaught error.
-    socket.onerror = (event) => event.preventDefault();
+    socket.onerror = (event) => event.preventDefault?.();
   }
 
   #lost(cause: unknown): void {

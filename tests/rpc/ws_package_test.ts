@@ -5,8 +5,9 @@ import { createRouter, procedure, type Router } from "@quartet/kit/rpc";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
+import { freePort } from "../helpers.ts";
 import { type Client, connect, errorLog, subscribe, until } from "./helpers.ts";
 
 /** Types of a message's bytes in `ws`. */
@@ -134,6 +135,20 @@ for (const binaryType of ["nodebuffer", "arraybuffer", "fragments"] as const) {
     assertEquals(await client.settle(), []);
   });
 }
+
+Deno.test("A client whose sockets are of ws gives up if they can't connect", async () => {
+  const rpc = createClient<typeof router>({
+    httpEndpoint: `http://127.0.0.1:${freePort()}/`,
+    webSocket: (url) => new WebSocket(url),
+    reconnect: { attempts: 1, delayMs: 1 },
+  });
+  const error = await Array.fromAsync(rpc.count.subscribe(3))
+    .catch((error) => error);
+  assertEquals(
+    error instanceof RPCClientError && error.code,
+    "CONNECTION_LOST",
+  );
+});
 
 Deno.test("A client that leaves a ws server ends its generators", async () => {
   await using server = await serveWithWs(router);
