@@ -31,7 +31,8 @@ export function batching(exchange: Exchange): Exchange {
 
   return async (message) => {
     const mine = batch;
-    const index = mine.push(message as CallMessage) - 1;
+    // A copy, because the caller may change its input until it is sent.
+    const index = mine.push(JSON.parse(JSON.stringify(message))) - 1;
     if (index === 0) {
       // After the microtasks of this tick, which may make more calls.
       sending = new Promise((resolve) =>

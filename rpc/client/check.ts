@@ -31,7 +31,7 @@ true satisfies Lists<ReconnectOptions, typeof RECONNECT[number]>;
  */
 export function checkOptions(
   options: PlainOptions,
-  more: readonly string[] = [],
+  known: readonly string[] = HTTP,
 ): string {
   // Callers may pass no options, or the endpoint itself.
   const httpEndpoint = options?.httpEndpoint;
@@ -49,25 +49,25 @@ export function checkOptions(
   }
   // No origin of another scheme begins with this letter.
   if (!/^h/.test(shown!)) {
-    fail(`httpEndpoint must be a URL, received ${httpEndpoint}`);
+    fail("httpEndpoint must be a URL, received " + httpEndpoint);
   }
-  checkNames(options, [...HTTP, ...more]);
-  return shown!.replace("http://-/", "/");
+  // A function for both checks would grow a client without subscriptions.
+  for (const name in options) {
+    if (!known.includes(name)) fail(`unknown option ${name}, known: ${known}`);
+  }
+  return shown!.replace("http://-", "");
 }
 
 /** Checks the options of a client with subscriptions. */
 export function checkClient(options: ClientOptions) {
-  const shown = checkOptions(options, SOCKET);
-  checkNames(options.reconnect || {}, RECONNECT);
+  const shown = checkOptions(options, [...HTTP, ...SOCKET]);
+  const known: readonly string[] = RECONNECT;
+  for (const name in options.reconnect as object) {
+    if (!known.includes(name)) fail(`unknown option ${name}, known: ${known}`);
+  }
   return shown;
 }
 
-function checkNames(options: object, known: readonly string[]) {
-  for (const name in options) {
-    if (!known.includes(name)) fail(`unknown option ${name}, known: ${known}`);
-  }
-}
-
 function fail(problem: string) {
-  throw new TypeError("Cannot create client: " + problem);
+  throw new TypeError(`Cannot create client: ${problem}`);
 }

@@ -56,25 +56,29 @@ export class RPCClientError extends Error {
   ) {
     // Other fields from the server don't get onto the error.
     const {
-      code = status ? "BAD_RESPONSE" : "NETWORK_ERROR",
-      details,
       message,
+      details,
+      code = status ? "BAD_RESPONSE" : "NETWORK_ERROR",
     } = failure || {};
     super(
       typeof message === "string"
         ? message
         : `Cannot call ${path} at ${url}: ${
-          status ? `${status}, check httpEndpoint` : code
+          status
+            ? status + ", check httpEndpoint"
+            : url > "a" || globalThis.location
+            ? code
+            : code + ", httpEndpoint must be absolute"
         }`,
       { cause },
     );
     Object.assign(this, {
       path,
-      url,
+      status,
       name: "RPCClientError",
+      url,
       details,
       code,
-      status,
     });
   }
 }

@@ -24,23 +24,26 @@ export function createSend(
   const endpoint = options.httpEndpoint + "";
 
   const exchange: Exchange = async (body, { signal, headers: more }, url) => {
+    // First, because the caller may change its input while this waits.
+    const post = !url && { method: "POST", body: JSON.stringify(body) };
     const headers = new Headers(
       typeof base === "function" ? await base() : base,
     );
     for (const header of new Headers(more)) headers.set(...header);
-    if (!url) headers.set("content-type", "application/json");
-    let status = 0;
+    if (post) headers.set("content-type", "application/json");
+    let response: Response | undefined;
+    let answer: Partial<Answer>;
     try {
-      const response = await (options.fetch ?? fetch)(url || endpoint, {
+      response = await (options.fetch ?? fetch)(url || endpoint, {
         signal: signal as AbortSignal,
         headers,
-        ...!url && { method: "POST", body: JSON.stringify(body) },
+        ...post,
       });
-      status = response.status;
-      return { ...await response.json(), status };
+      answer = await response.json();
     } catch (cause) {
-      return { cause, status };
+      answer = { cause };
     }
+    return { ...answer, status: response ? response.status : 0 };
   };
 
   // If `batch` isn't a function, the error names the option, even when
@@ -51,10 +54,9 @@ export function createSend(
     const { signal } = callOptions;
     const name = path.join(".");
     const text = (transformer ?? JSON).stringify(input);
-    if (transformer) input = text;
     const url = endpoint + (endpoint.includes("?") ? "&" : "?") +
       new URLSearchParams({ path: name, ...text && { input: text } });
-    let { ok, data, error, status, cause } = await new Promise<Answer>(
+    let { cause, ok, data, status, error } = await new Promise<Answer>(
       (resolve, reject) => {
         // A batch, a `headers` function or a custom `fetch` may ignore the
         // signal.
@@ -62,7 +64,7 @@ export function createSend(
         signal?.throwIfAborted();
         signal?.addEventListener("abort", abort);
         (callOptions.headers ? exchange : collect || exchange)(
-          { path, type, input },
+          { path, type, input: transformer ? text : input },
           callOptions,
           // Servers and proxies accept URLs of this length.
           type === "query" && url.length <= 2_000 && url,

@@ -55,13 +55,35 @@ Deno.test("A call to a server that is down names the procedure and the URL, also
   }
 });
 
-Deno.test("A relative httpEndpoint outside a page appears unchanged in errors", async () => {
+Deno.test("Outside a page, the errors of a relative httpEndpoint say that it must be absolute", async () => {
   const rpc = createClient<Api>({ httpEndpoint: "/api/rpc" });
-  const error = await errorOf(rpc.posts.list.query("a"));
+  const query = await errorOf(rpc.posts.list.query("a"));
+  const subscription = await errorOf(rpc.posts.changes.subscribe("a").next());
   assertEquals(
-    error.message,
-    `Cannot call posts.list at /api/rpc: NETWORK_ERROR`,
+    query.message,
+    "Cannot call posts.list at /api/rpc: NETWORK_ERROR, httpEndpoint must be absolute",
   );
+  assertEquals(
+    subscription.message,
+    "Cannot call posts.changes at /api/rpc: CONNECTION_LOST, httpEndpoint must be absolute",
+  );
+  assertEquals([query.url, subscription.url], ["/api/rpc", "/api/rpc"]);
+});
+
+Deno.test("In a page, the errors of a relative httpEndpoint name their code", async () => {
+  const before: unknown = Reflect.get(globalThis, "location");
+  Reflect.set(globalThis, "location", new URL("http://localhost/"));
+  try {
+    const fetch = () => Promise.reject(new TypeError("offline"));
+    const rpc = createClient<Api>({ httpEndpoint: "/api/rpc", fetch });
+    const error = await errorOf(rpc.posts.list.query("a"));
+    assertEquals(
+      error.message,
+      "Cannot call posts.list at /api/rpc: NETWORK_ERROR",
+    );
+  } finally {
+    Reflect.set(globalThis, "location", before);
+  }
 });
 
 Deno.test("A client's errors hold no credentials, query or input", async () => {

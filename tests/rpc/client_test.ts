@@ -194,6 +194,24 @@ Deno.test("createClient() sends the headers of the client and of the call", asyn
   assertEquals(await rpc.header.query("x-app", { headers }), "a");
 });
 
+Deno.test("A call sends its input as it was when called", async () => {
+  await using server = await serveRouter(api);
+  const httpEndpoint = server.url;
+  for (
+    const options of [
+      {},
+      { batch: batching },
+      { headers: () => Promise.resolve({ "x-later": "yes" }) },
+    ]
+  ) {
+    const rpc = createClient<typeof api>({ httpEndpoint, ...options });
+    const note = { text: "sent" };
+    const added = rpc.notes.add.mutate(note);
+    note.text = "for the next call";
+    assertEquals(await added, { text: "sent", done: false });
+  }
+});
+
 Deno.test("batch sends the calls of a tick as one request", async () => {
   await using server = await serveRouter(api, {}, { onError() {} });
   const requests: unknown[] = [];
