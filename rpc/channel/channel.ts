@@ -53,7 +53,8 @@ export interface Channel<T> {
    * `SUBSCRIPTION_ERROR`, details `{ reason: "MESSAGES_LOST" }`. The client
    * then subscribes without an id, and calls `onGap()`.
    *
-   * @param signal Ends the subscription, also while it waits.
+   * @param signal Ends the subscription, also while it waits. The signal of a
+   * call ends it when the call is done, too.
    * @param options The position to begin after.
    */
   subscribe(

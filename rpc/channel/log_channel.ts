@@ -6,7 +6,7 @@ import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost } from "./message_ring.ts";
 import { createRetry } from "./retry.ts";
-import { RingReader } from "./ring_reader.ts";
+import { ENDS, RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
 /** Ends a subscription in this process, with an error if there is one. */
@@ -73,13 +73,13 @@ export function createLogChannel<T>(
     const end: End = (failure) => {
       if (!subscriptions.delete(end)) return;
       failed = failure;
-      signal.removeEventListener("abort", abort);
+      for (const type of ENDS) signal.removeEventListener(type, abort);
       stop.abort();
       if (subscriptions.size === 0) reader.stop();
     };
     const abort = () => end();
     subscriptions.add(end);
-    signal.addEventListener("abort", abort);
+    for (const type of ENDS) signal.addEventListener(type, abort);
     if (signal.aborted) abort();
 
     // Asked here, so that the subscriber gets everything published after this

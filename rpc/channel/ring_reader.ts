@@ -1,5 +1,6 @@
-import { type MessageRing, messagesLost, type Waiter } from "./message_ring.ts";
 import type { Tracked } from "../procedure/tracked.ts";
+import { SETTLED } from "../server/call.ts";
+import { type MessageRing, messagesLost, type Waiter } from "./message_ring.ts";
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;
 
@@ -8,6 +9,9 @@ interface Call<T> {
   resolve(result: Result<T>): void;
   reject(error: unknown): void;
 }
+
+/** The events that end a reader. */
+export const ENDS: readonly string[] = ["abort", SETTLED];
 
 /**
  * Reads a ring from a position on, until the signal aborts. It fails if the
@@ -35,7 +39,7 @@ export class RingReader<T>
     this.#signal = signal;
     this.#onEnd = onEnd;
     if (signal.aborted) this.#end();
-    else signal.addEventListener("abort", this.#end);
+    else for (const type of ENDS) signal.addEventListener(type, this.#end);
   }
 
   /** Resolves with the next message. */
@@ -92,7 +96,7 @@ export class RingReader<T>
   readonly #end = (): void => {
     if (this.#ended) return;
     this.#ended = true;
-    this.#signal.removeEventListener("abort", this.#end);
+    for (const type of ENDS) this.#signal.removeEventListener(type, this.#end);
     this.#ring.forget(this);
     for (const { resolve } of this.#calls.splice(0)) resolve(DONE);
     this.#onEnd?.();

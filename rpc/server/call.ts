@@ -27,6 +27,12 @@ export interface CallSource {
   readonly lastEventId?: string | undefined;
 }
 
+/**
+ * The event of a call's signal when the procedure is done. Channels end their
+ * readers then, because the signal isn't aborted.
+ */
+export const SETTLED = "settled";
+
 /** One call of a procedure. */
 export class Call implements CallInfo<unknown> {
   readonly ctx: unknown;
@@ -78,6 +84,7 @@ export class Call implements CallInfo<unknown> {
   settle(): void {
     this.#settled = true;
     this.#unfollow?.();
+    this.#controller?.signal.dispatchEvent(new Event(SETTLED));
   }
 
   /** Aborts the procedure's signal, unless it is done. */

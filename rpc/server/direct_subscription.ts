@@ -26,15 +26,12 @@ export function iterate(call: Call, input: unknown): AsyncGenerator<unknown> {
 }
 
 async function* values(call: Call, input: unknown): AsyncGenerator<unknown> {
-  const stream = await perform(
-    call,
-    input,
-    (output) => toIterator(output, call.path),
-  );
+  let stream: AsyncIterator<unknown> | undefined;
   try {
+    stream = await perform(call, input, (it) => toIterator(it, call.path));
     for (;;) {
       const { done, value } = await stream.next();
-      if (done) return;
+      if (done || call.signal.aborted) return;
       yield await checkOutput(
         call,
         value instanceof Tracked ? value.value : value,
@@ -42,7 +39,7 @@ async function* values(call: Call, input: unknown): AsyncGenerator<unknown> {
     }
   } finally {
     call.settle();
-    await stream.return?.();
+    await stream?.return?.();
   }
 }
 

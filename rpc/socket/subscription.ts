@@ -140,6 +140,7 @@ export async function streamTo(
     }
   });
   scope.end();
+  call.settle();
   sessions?.leave(member);
 }
 

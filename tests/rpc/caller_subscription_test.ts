@@ -119,6 +119,19 @@ Deno.test("The signal of a call, else the caller's, unsubscribes", async () => {
   }
 });
 
+Deno.test("The signal ends a caller's loop, even if the handler ignores it", async () => {
+  ended.length = 0;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const seen: number[] = [];
+  for await (const n of caller.count.subscribe(1e9, { signal })) {
+    seen.push(n);
+    if (n === 2) controller.abort();
+  }
+  assertEquals(seen, [0, 1, 2]);
+  assertEquals(ended, ["count"]);
+});
+
 Deno.test("An error thrown by a handler ends a caller's subscription and goes to onError", async () => {
   ended.length = 0;
   const { calls, over, handlers } = recordingHandlers();

@@ -427,6 +427,39 @@ export function testChannel(kind: ChannelKind): void {
     },
   );
 
+  test("ends a subscription with its call, even if nothing reads it", async (channel) => {
+    const failed = new RPCError("AWAY", "The database is away", 503);
+    const api = createRouter({
+      next: procedure.query(({ signal }) => {
+        void channel.subscribe(signal).next();
+      }),
+      thrown: procedure.subscription(({ signal }) => {
+        channel.subscribe(signal);
+        throw failed;
+      }),
+      yielded: procedure.subscription(
+        async function* ({ signal, lastEventId }) {
+          const changes = channel.subscribe(signal);
+          if (lastEventId === undefined) throw failed;
+          yield* changes;
+        },
+      ),
+    });
+    await using server = await serveRouter(api);
+    await using client = await connect(server);
+    const caller = createCaller(api);
+    for (const path of ["thrown", "yielded"] as const) {
+      client.send(subscribe(path, path));
+      assertEquals((await client.next()).error?.code, "AWAY");
+      await until(() => channel.subscribers === 0);
+      const stream = caller[path].subscribe();
+      assertEquals(await stream.next().catch((error) => error), failed);
+      assertEquals(channel.subscribers, 0);
+    }
+    await server.get("next");
+    assertEquals(channel.subscribers, 0);
+  });
+
   test("keeps nothing of 10,000 former subscribers", async (channel) => {
     const { signal, abort, listeners } = countedSignal();
     const others = Array.from({ length: 100 }, countedSignal);
