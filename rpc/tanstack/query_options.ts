@@ -69,7 +69,7 @@ export function queryOptions<
   Extras extends QueryExtras<DataOf<Output>> = Record<never, never>,
 >(
   call: CallLike<Input, Output>,
-  input: NoInfer<Input> | symbol,
+  input: NoInfer<Input | symbol>,
   options?: Extras & QueryExtras<DataOf<Output>>,
 ): Omit<QueryOptions<DataOf<Output>>, keyof Extras> & Readonly<Extras>;
 export function queryOptions(

@@ -471,6 +471,30 @@ Deno.test("Wrong calls don't compile", () => {
   };
 });
 
+Deno.test("queryOptions() takes each input of a query whose input is optional or a union", () => {
+  const union = z.union([z.object({ id: z.int() }), z.object({ by: z.int() })]);
+  const api = createRouter({
+    page: procedure.query(z.object({ size: z.int() }).optional(), () => 1),
+    find: procedure.query(union, () => 1),
+  });
+  const rpc = createClient<typeof api>({ httpEndpoint: "/" });
+  const keys = [
+    queryOptions(rpc.page.query),
+    queryOptions(rpc.page.query, { size: 2 }),
+    queryOptions(rpc.find.query, { id: 1 }),
+    queryOptions(rpc.find.query, { by: 1 }, { staleTime: 5 }),
+    // @ts-expect-error the size has to be a number
+    queryOptions(rpc.page.query, { size: "2" }),
+  ].map(({ queryKey }) => JSON.stringify(queryKey));
+  assertEquals(keys, [
+    '["page","query"]',
+    '["page","query",{"input":{"size":2}}]',
+    '["find","query",{"input":{"id":1}}]',
+    '["find","query",{"input":{"by":1}}]',
+    '["page","query",{"input":{"size":"2"}}]',
+  ]);
+});
+
 /** Returns an assertion that a value has this type, checked by the compiler. */
 function isType<Wanted>() {
   return <Given>(
