@@ -70,7 +70,7 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
    */
   readonly next: <
     Added extends
-      & { readonly [key: string]: unknown }
+      & object
       & {
         readonly [K in keyof SubscriptionArgs<never, never>]?: never;
       } = Record<never, never>,

@@ -33,13 +33,13 @@ const OPTIONS: OptionRules<CallerOptions> = {
 /** Settings of one call on the server. */
 export interface DirectCallOptions {
   /** Aborts the call. Default: the caller's signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Settings of one subscription on the server. Its signal also unsubscribes. */
 export interface DirectSubscribeOptions extends DirectCallOptions {
   /** The id of the last tracked value received. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
 }
 
 /** A router's procedures, with the same methods as a client. */

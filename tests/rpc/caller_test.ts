@@ -108,6 +108,8 @@ Deno.test("createCaller() passes on its request and signal", async () => {
     (await caller.signal.query(undefined, { signal: own.signal })).aborted,
     true,
   );
+  const none = { signal: undefined };
+  assertEquals((await caller.signal.query(undefined, none)).aborted, false);
   const error = await assertRejects(
     () => createCaller(router).request.query(),
     TypeError,
