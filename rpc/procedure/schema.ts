@@ -69,6 +69,8 @@ export type SchemaInput<S, Otherwise = undefined> =
         readonly types?: { readonly input: infer Input } | undefined;
       };
     } ? Input
+    // Before 3.24, zod has no Standard Schema.
+    : S extends { readonly _input: infer Input } ? Input
     : S extends { readonly parse: (value: unknown) => infer Output }
       ? Awaited<Output>
     : Otherwise;
