@@ -7,6 +7,7 @@
 
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isHost } from "../../core/http/host_header.ts";
 import type { HostSocket, OpenSocket } from "./host_socket.ts";
@@ -54,11 +55,14 @@ export function nodeRequest(
   }
 }
 
+/** Silence before the system probes a client of a socket, in milliseconds. */
+const KEEP_ALIVE = 30_000;
+
 /** Performs the handshake, with the headers of the app's response. */
 export function upgradeNode(
   server: NodeSocketServer,
   incoming: IncomingMessage,
-  connection: Duplex,
+  connection: Duplex & Partial<Pick<Socket, "setKeepAlive">>,
   head: Uint8Array,
   headers: Headers,
   socket: HostSocket,
@@ -73,6 +77,8 @@ export function upgradeNode(
   server.on("headers", addHeaders);
   server.handleUpgrade(incoming, connection, head, (ws) => {
     connection.off("close", lost);
+    // Without probes, an idle socket of a client that vanished stays open.
+    connection.setKeepAlive?.(true, KEEP_ALIVE);
     ws.on("message", (data: Uint8Array, isBinary: boolean) => {
       socket.received(isBinary ? data : String(data));
     });

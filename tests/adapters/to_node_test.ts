@@ -14,6 +14,7 @@ import { serve } from "@hono/node-server";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerOptions } from "node:http";
+import type { Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import {
   captureErrors,
@@ -89,6 +90,32 @@ Deno.test("toNode() keeps the app's headers in the handshake's response, and the
   assertEquals([code, reason], [4000, "that was it"]);
   await upgrader.close();
   assertEquals(upgrader.size, 0);
+});
+
+Deno.test("toNode() turns on TCP keep-alive for sockets, so that those of vanished clients close", async () => {
+  const upgrader = createGreeter();
+  const { upgrade } = toNode(serving(upgrader), {
+    webSocketServer: new WebSocketServer({ noServer: true }),
+  });
+  const settings: unknown[][] = [];
+  const server = createServer();
+  server.on("upgrade", (incoming, connection, head) => {
+    const { setKeepAlive } = connection as Socket;
+    (connection as Socket).setKeepAlive = function (...args) {
+      settings.push(args);
+      return setKeepAlive.apply(this, args);
+    };
+    upgrade(incoming, connection, head);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}//a`);
+  await new Promise((resolve) => socket.onclose = resolve);
+  assertEquals(settings, [[true, 30_000]]);
+  const closed = once(server, "close");
+  server.close();
+  await closed;
 });
 
 Deno.test("toNode() sends the app's response to an invalid handshake and closes the connection", async () => {
