@@ -191,6 +191,9 @@ export function createHTTPHandler(
       } catch (error) {
         if (!isA(error, RPCError)) throw error;
         if (!source.arrived) recordRefusedCall(error);
+        if (error.headers !== undefined) {
+          addHeaders(source.responseHeaders, new Headers(error.headers));
+        }
         // The batch has one HTTP status, so each envelope has its own.
         return `{"ok":false,"status":${error.status},"error":${
           stringifyError(error)

@@ -99,12 +99,14 @@ Deno.test("The response of a batch has the headers of all its calls, in order", 
       signIn("ada"),
       signIn("grace"),
       { path: ["no"], type: "query" },
+      { path: ["refused"], type: "query" },
     ],
   });
   assertEquals(body.data.map(({ ok }: { ok: boolean }) => ok), [
     true,
     true,
     true,
+    false,
     false,
   ]);
   assertEquals(headers.getSetCookie(), [
@@ -113,8 +115,11 @@ Deno.test("The response of a batch has the headers of all its calls, in order", 
     "kind=human",
     "user=grace",
     "kind=human",
+    "seen=yes",
+    "gone=yes",
   ]);
   assertEquals(headers.get("x-user"), "grace");
+  assertEquals(headers.get("retry-after"), "9");
 });
 
 Deno.test("Procedures can't set headers that the response sets itself", async () => {
