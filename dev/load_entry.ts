@@ -88,6 +88,9 @@ function placeOf(line: string): string | undefined {
   return path === -1 ? undefined : `file://${text.slice(path + 1)}`;
 }
 
+/** The start of the URLs of the dev command's folder and file. */
+const OWN_FRAMES = new URL("../dev", import.meta.url).href;
+
 /** Describes a thrown value, with the first file in its stack. */
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) {
@@ -98,8 +101,10 @@ function oneLine(error: unknown): string {
     return `it threw ${firstLine(text)}`;
   }
   const message = firstLine(error.message);
-  const frame = (error.stack ?? "").split("\n").map(placeOf).find((url) =>
-    url !== undefined && !url.startsWith(import.meta.url)
+  // Deno colors the place of a failed import.
+  const stack = nodeUtil().stripVTControlCharacters(error.stack ?? "");
+  const frame = stack.split("\n").map(placeOf).find((url) =>
+    url !== undefined && !url.startsWith(OWN_FRAMES)
   );
   const folder = `${pathToFileURL(process.cwd()).href}/`;
   const place = frame === undefined ? "" : ` (at ${frame.replace(folder, "")})`;

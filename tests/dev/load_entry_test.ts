@@ -145,6 +145,15 @@ for (
   });
 }
 
+Deno.test("An entry with a missing import is reported with its place in a terminal with colors", async () => {
+  await using folder = await makeFolder();
+  const entry = await folder.write("a.ts", 'import "./none.ts"');
+  const env = { NO_COLOR: "", FORCE_COLOR: "1" };
+  await using child = startDev([entry, "--port", "0"], folder, ["-A"], { env });
+  assertEquals(await child.code, 1);
+  assertMatch(child.stderr, /^error: .*none\.ts.*\(at a\.ts:1:8\)\n$/);
+});
+
 Deno.test("An entry that isn't a file is reported in one line with exit code 1", async () => {
   await using folder = await makeFolder();
   await folder.write("a.ts", "");
