@@ -13,26 +13,21 @@ export async function startExport(
   tracer: Tracer,
   path: string,
 ): Promise<{ close(): Promise<void> }> {
+  const fail = ({ message }: Error) => {
+    const [reason] = message.split("\n");
+    throw new DevError(`Cannot write ${path}: ${reason}`);
+  };
   // Checked first: later there would be traces to lose.
-  await checkWritable(path);
+  const isNew = await lstat(path).then(() => false, () => true);
+  // Appending nothing leaves an existing file as it is.
+  await appendFile(path, "").catch(fail);
+  if (isNew) await rm(path).catch(fail);
   return {
     async close() {
       const present = tracer.getTraces()
         .filter(({ metadata }) => metadata.run === undefined);
-      await writeFile(path, await exportTracesHTML(present));
+      await writeFile(path, await exportTracesHTML(present)).catch(fail);
       console.log(`Wrote ${countText(present.length, "trace")} to ${path}`);
     },
   };
-}
-
-async function checkWritable(path: string): Promise<void> {
-  try {
-    const isNew = await lstat(path).then(() => false, () => true);
-    // Appending nothing leaves an existing file as it is.
-    await appendFile(path, "");
-    if (isNew) await rm(path);
-  } catch (error) {
-    const [reason] = (error as Error).message.split("\n");
-    throw new DevError(`Cannot write ${path}: ${reason}`);
-  }
 }

@@ -345,3 +345,17 @@ Deno.test("dev --export reports in one line that its file can't be written, befo
   assertEquals([code, stdout], [1, ""]);
   assertMatch(stderr, /^error: Cannot write none\/out\.html: .+\n$/);
 });
+
+Deno.test("dev --export reports in one line that its file can't be written on exit", async () => {
+  await using folder = await folderWith(FETCHER);
+  await Deno.mkdir(`${folder.path}/out`);
+  await using child = startDev(
+    ["main.ts", "--port", "0", "--trace", "--export", "out/a.html"],
+    folder,
+  );
+  await addressOf(child);
+  await Deno.remove(`${folder.path}/out`);
+  child.kill("SIGINT");
+  assertEquals(await child.code, 1);
+  assertMatch(child.stderr, /^error: Cannot write out\/a\.html: .+\n$/);
+});
