@@ -5,7 +5,7 @@
  * ```
  * redactText()
  *   ├─ redactFields()      password: "…", Cookie: …          redact_fields.ts
- *   ├─ redactCredentials() Bearer …
+ *   ├─ redactCredentials() Bearer …, --password …
  *   └─ each run of text without white space
  *        ├─ redactURL()    ada:pw@host/?token=…&next=…#…     redact_url.ts
  *        │    └─ decoded values: from the top, at most five levels deep
@@ -33,8 +33,12 @@ const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
 /** Text without white space and quotation marks, such as a URL. */
 const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
-/** A credential after an HTTP authentication scheme: `Bearer abc`, `bearer, abc`. */
-const AFTER_SCHEME = /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+/gi;
+/**
+ * A credential after an HTTP authentication scheme, as in `Bearer abc` and
+ * `bearer, abc`, or after an option, as in `--password abc` and `curl -u ada:abc`.
+ */
+const CREDENTIAL =
+  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\bcurl .{0,256}(?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+/gi;
 
 /**
  * Redacts a text.
@@ -66,9 +70,9 @@ function redactDecoded(text: string, depth: number): string {
 }
 
 function redactCredentials(text: string): string {
-  if (!/bearer|basic/i.test(text)) return text;
+  if (!/bearer|basic|-/i.test(text)) return text;
   return text.replace(
-    AFTER_SCHEME,
+    CREDENTIAL,
     (word) => isCredential(word) ? REDACTED : word,
   );
 }

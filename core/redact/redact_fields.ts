@@ -7,6 +7,8 @@
  * Map { "x-auth-token" => "abc" }           [ "cookie", "a=b" ]
  * authorization: Basic YTpi                 Sec-WebSocket-Protocol: bearer, abc
  * token: [ "abc" ]                          X-Api-Key: abc
+ * { name: "password", value: "abc" }        <password>abc</password>
+ * password: abc123
  * ```
  *
  * @module
@@ -15,9 +17,12 @@
 import { REDACTED } from "./redact_url.ts";
 import { isSecretProperty, nameAtEnd } from "./secret_names.ts";
 
-/** The separator between a name and a quoted value, a number, or a list. */
+/**
+ * The separator between a name and a quoted value, a number, a list, or the text
+ * of an XML element. A quoted text after a comma isn't a value if it's a key.
+ */
 const SEPARATOR =
-  /(?::|=>?|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
+  /(?::|=>?|,\s{0,64}\\{0,8}["'`]?value\\{0,8}["'`]?:)[ \t]{0,8}\\{0,8}["'`]|,[ \t]{0,8}\\{0,8}["'`](?![\w-]{0,64}\\{0,8}["'`]:)|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|>(?<=<([\w.:-]{1,64})>)(?=[^<>]+<\/\1>)|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
 /** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
@@ -36,13 +41,17 @@ const QUOTES = "\"'`";
  */
 const BEFORE_NAME = `:{,([<>\n\\${QUOTES}`;
 
+/** An unquoted value after a name. Without digits, it may be a plain word. */
+const WORD =
+  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}:[ \t]{1,8})(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
+
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {
   const fields = redactValues(text, text.matchAll(SEPARATOR), fieldAt);
-  return redactValues(
-    fields,
-    fields.matchAll(HEADER_END),
-    headerAt,
+  const headers = redactValues(fields, fields.matchAll(HEADER_END), headerAt);
+  return headers.replace(
+    WORD,
+    (word, name) => isSecretProperty(name) ? REDACTED : word,
   );
 }
 
@@ -83,6 +92,7 @@ function fieldAt(text: string, { 0: match, index }: RegExpExecArray): Field {
     const start = index + match.search(/[A-Z[{]/);
     return [index, start, () => endOfList(text, after)];
   }
+  if (match === ">") return [index, after, () => text.indexOf("<", after)];
   if (!/\d$/.test(match)) return [index, after, () => endOfQuote(text, after)];
   const start = after - 1;
   // A count isn't secret: `{ total_tokens: 512 }`.

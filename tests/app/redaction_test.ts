@@ -175,6 +175,32 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `Header 'x-page' has invalid value: '${SECRET}\n'`,
     "Header 'x-page' has invalid value: 'REDACTED'",
   ],
+  "a value next to its name": [
+    `bad {"name":"password","value":"${SECRET}","n":1} { key: 'token', value: '${SECRET}' }`,
+    `bad {"name":"password","value":"REDACTED","n":1} { key: 'token', value: 'REDACTED' }`,
+  ],
+  "a value next to its name, in JSON within JSON": [
+    `bad ${
+      JSON.stringify(JSON.stringify([{ name: "Cookie", value: `a"${SECRET}` }]))
+    }`,
+    String.raw`[{\"name\":\"Cookie\",\"value\":\"REDACTED\"}]`,
+  ],
+  "elements of XML": [
+    `<user>ada</user><password>${SECRET}</password><wsse:Password>${SECRET} ${SECRET}</wsse:Password>`,
+    "<user>ada</user><password>REDACTED</password><wsse:Password>REDACTED</wsse:Password>",
+  ],
+  "an unquoted value in a sentence": [
+    `Invalid token: ${SECRET}, user: ada (password: ${SECRET}) is locked`,
+    "Invalid token: REDACTED, user: ada (password: REDACTED) is locked",
+  ],
+  "options of a command": [
+    `--auth-token ${SECRET} failed: mysql --password ${SECRET} --api-key '${SECRET}' -n 1`,
+    "--auth-token REDACTED failed: mysql --password REDACTED --api-key 'REDACTED' -n 1",
+  ],
+  "a user of curl": [
+    `Command failed: curl -s -u ada:${SECRET} --user "bob:${SECRET}" https://a.example`,
+    'curl -s -u REDACTED --user "REDACTED" https://a.example',
+  ],
   "a bearer token": [
     `refused Bearer ${SECRET}1 by api`,
     "refused Bearer REDACTED by api",
@@ -189,6 +215,10 @@ const HARMLESS = [
   "connect ECONNREFUSED http://localhost:8000/a%20b or http://[::1]:80, C# #12",
   "Cannot read cookie: it must be a string; code: 404, state: open, a == b",
   "usage: { total_tokens: 512, tokens: 2 }, x-axis: 5, X-Page: 2, //a@b //c:d",
+  '{"field":"password","message":"required"} [{ param: "token", msg: "Invalid value" }]',
+  "password: required, token: must have 8+ characters, tokens: 123456, std::hash::BuildHasher2",
+  "--password is required; use --token to pass one, --max-tokens 100000, --token --page x1",
+  '<label for="password">Password 1</label> Promise<Token>x1 docker run -u 1000:1000',
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
 ];
 
@@ -284,6 +314,7 @@ Deno.test("A secret in an error's field isn't logged, at any depth", async () =>
       { a: { b: { c: { d: { apiKey: SECRET } } } } },
       { map: new Map([["privateKey", SECRET]]) },
       { list: [["cookie", SECRET], ["Set-Cookie", SECRET]] },
+      { list: [{ name: "password", value: SECRET, hint: "x".repeat(80) }] },
       { url },
       { request },
       { headers: request.headers },
