@@ -10,16 +10,24 @@ import { DevError } from "./dev_error.ts";
 import { importModule } from "./import_module.ts";
 import { isPortInUse } from "./server.ts";
 
+/** Errors of Node and Bun about a file that they can't parse. */
+const UNPARSED = /^(?:SyntaxError|BuildMessage|AggregateError)$/;
+
 /**
  * Imports the file that default-exports the app.
  *
  * @throws {DevError} If the file doesn't exist, throws, or has no default export
  * with a `fetch` method.
+ * @throws {Error} If Node or Bun can't parse a file. Only they know its place.
  */
 export async function loadEntry(entry: string): Promise<Fetcher> {
   const path = await findFile(entry);
   const { default: app } = await importModule(pathToFileURL(path).href)
     .catch((error) => {
+      const isUnparsed = UNPARSED.test(error?.name) &&
+        placeIn(error) === undefined;
+      // The runtime shows the place of an error that nothing catches.
+      if (isUnparsed) throw error;
       throw new DevError(
         `Cannot load ${entry}: ${oneLine(error)}${adviceOn(error)}`,
       );
@@ -91,6 +99,15 @@ function placeOf(line: string): string | undefined {
 /** The start of the URLs of the dev command's folder and file. */
 const OWN_FRAMES = new URL("../dev", import.meta.url).href;
 
+/** Returns the first file in an error's stack. */
+function placeIn({ stack = "" }: Error): string | undefined {
+  // Deno colors the place of a failed import.
+  const lines = nodeUtil().stripVTControlCharacters(stack).split("\n");
+  return lines.map(placeOf).find((url) =>
+    url !== undefined && !url.startsWith(OWN_FRAMES)
+  );
+}
+
 /** Describes a thrown value, with the first file in its stack. */
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) {
@@ -101,11 +118,7 @@ function oneLine(error: unknown): string {
     return `it threw ${firstLine(text)}`;
   }
   const message = firstLine(error.message);
-  // Deno colors the place of a failed import.
-  const stack = nodeUtil().stripVTControlCharacters(error.stack ?? "");
-  const frame = stack.split("\n").map(placeOf).find((url) =>
-    url !== undefined && !url.startsWith(OWN_FRAMES)
-  );
+  const frame = placeIn(error);
   const folder = `${pathToFileURL(process.cwd()).href}/`;
   const place = frame === undefined ? "" : ` (at ${frame.replace(folder, "")})`;
   return message === ""

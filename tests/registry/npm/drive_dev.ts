@@ -155,6 +155,14 @@ export async function assertDevReports(
     thrown.stderr,
     /^error: Cannot load dev_throws\.js: it threw RangeError: no database \(at dev_throws\.js:1:\d+\)\n$/,
   );
+  await Deno.writeTextFile(join(folder, "dev_part.js"), "export const a = ;");
+  await Deno.writeTextFile(
+    join(folder, "dev_syntax.js"),
+    'import "./dev_part.js";',
+  );
+  const unparsed = await dev("dev_syntax.js", "--trace");
+  assertEquals(unparsed.code, 1);
+  assertMatch(unparsed.stderr, /[\\/]dev_part\.js:1\b/);
   await Deno.writeTextFile(join(folder, "dev_main.ts"), ENTRY);
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const inUse = await dev("dev_main.ts", "--port", `${listener.addr.port}`);

@@ -174,7 +174,7 @@ for (const { name, main } of RUNTIMES) {
   );
 
   Deno.test(
-    `dev on ${name} reports an entry that throws, and a port in use`,
+    `dev on ${name} reports an entry that throws or is no JavaScript, and a port in use`,
     testOptions,
     () => assertDevReports(projects.get(name)!),
   );
