@@ -62,6 +62,9 @@ const ENTRY = `
     console.log("for", "ada", "password:", "hunter2", "and", "otp", 123456);
     console.log("token: %s", "hunter2");
     console.error("a new password", "is needed");
+    console.log("%s uses password: %s, %s=%s", "ada", "hunter", "otp", "abc", "pin");
+    console.log("100%% of %s, token:", "ada", "hunter");
+    console.assert(false, "%s, %s: %s", "ada", "secret", "hunter");
   });
   get("/many", () => {
     for (let i = 0; i < 200; i++) console.log("line", i);
@@ -194,6 +197,9 @@ Deno.test("Recorded logs are bounded and redacted, and inspecting them runs no g
   assertEquals(texts[6], "for ada password: REDACTED and otp REDACTED");
   assertEquals(texts[7], "token: REDACTED");
   assertEquals(texts[8], "a new password is needed");
+  assertEquals(texts[9], "ada uses password: REDACTED, otp=REDACTED pin");
+  assertEquals(texts[10], "100% of ada, token: REDACTED");
+  assertEquals(texts[11], "Assertion failed: ada, secret: REDACTED");
   assert(!dev.child.stdout.includes("a getter ran"));
   // A log inside of a log isn't lost either.
   assertMatch(dev.child.stdout, /^nested$/m);
