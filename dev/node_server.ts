@@ -19,6 +19,8 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { pathToFileURL } from "node:url";
 import { nodeRequest } from "../app/adapters/node_upgrade.ts";
 import { createNodeHost, type NodeHost } from "../app/adapters/to_node.ts";
+import { printable, printableError } from "../core/redact/printable.ts";
+import { redactText } from "../core/redact/redact.ts";
 import {
   type DevApp,
   type DevServer,
@@ -39,8 +41,13 @@ export async function startNodeServer(
     "the package ws is not installed; run npm install ws",
   );
   const server = createServer((incoming, outgoing) => {
-    // An error here is a lost connection. The host catches errors of the app.
-    answer(node.fetch, incoming, outgoing).catch(() => outgoing.destroy());
+    answer(node.fetch, incoming, outgoing).catch((error) => {
+      outgoing.destroy();
+      // The client has left. Other errors are those of the body.
+      if (error?.code === "ERR_STREAM_PREMATURE_CLOSE") return;
+      const path = printable(redactText(incoming.url!));
+      console.error("%s failed:", path, printableError(error));
+    });
   });
   server.on("upgrade", node.upgrade);
   server.listen(port, hostname);

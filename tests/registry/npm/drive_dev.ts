@@ -139,6 +139,24 @@ export async function assertConnectionGoesOn(
   assertEquals(answer.match(/^HTTP\/1\.1 200 /gm)?.length, 2);
 }
 
+/** Checks that the error of a body that has begun isn't lost. */
+export async function assertBodyFailureIsPrinted(
+  { folder, program }: Project,
+): Promise<void> {
+  await Deno.writeTextFile(
+    join(folder, "dev_body.js"),
+    `const body = () => new ReadableStream({
+      pull() { throw new Error("no more rows"); },
+    });
+    export default { fetch: () => new Response(body()) };`,
+  );
+  const options = ["dev_body.js", "--port", "0"];
+  await using server = await startServer(program, folder, DEV, ...options);
+  await assertRejects(async () => await (await fetch(server.origin)).text());
+  assertEquals(await server.stop(), 0, server.printed);
+  assertMatch(server.printed, /Error: no more rows|error: no more rows/);
+}
+
 /** Checks the errors of the dev command. */
 export async function assertDevReports(
   { folder, program }: Project,

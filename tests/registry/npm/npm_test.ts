@@ -15,6 +15,7 @@ import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
 import { driveBun } from "./drive_bun.ts";
 import { assertCompanionWorks } from "./drive_companion.ts";
 import {
+  assertBodyFailureIsPrinted,
   assertConnectionGoesOn,
   assertDevReports,
   assertDevServesBunFile,
@@ -177,6 +178,11 @@ for (const { name, main } of RUNTIMES) {
     `dev on ${name} reports an entry that throws or is no JavaScript, and a port in use`,
     testOptions,
     () => assertDevReports(projects.get(name)!),
+  );
+  Deno.test(
+    `dev on ${name} prints the error of a body that has begun`,
+    testOptions,
+    () => assertBodyFailureIsPrinted(projects.get(name)!),
   );
 
   Deno.test(
