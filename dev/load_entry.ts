@@ -24,10 +24,8 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
   const path = await findFile(entry);
   const { default: app } = await importModule(pathToFileURL(path).href)
     .catch((error) => {
-      const isUnparsed = UNPARSED.test(error?.name) &&
-        placeIn(error) === undefined;
       // The runtime shows the place of an error that nothing catches.
-      if (isUnparsed) throw error;
+      if (UNPARSED.test(error?.name) && !placeIn(error)) throw error;
       throw new DevError(
         `Cannot load ${entry}: ${oneLine(error)}${adviceOn(error)}`,
       );
@@ -56,7 +54,7 @@ async function findFile(entry: string): Promise<string> {
 }
 
 const ADVICE =
-  "instead of calling Deno.serve(handler), export default { fetch: handler }";
+  "instead of starting a server, export default { fetch: handler }";
 
 function adviceOn(error: unknown): string {
   if (isPortInUse(error)) return `; ${ADVICE}`;
