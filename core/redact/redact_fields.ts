@@ -77,7 +77,11 @@ function redactValues(
     if (match.index < rest) continue;
     const [nameEnd, start, findEnd] = fieldAt(text, match);
     const name = nameBefore(text, nameEnd);
-    if (name === undefined || !isSecretProperty(name)) continue;
+    if (name === undefined) continue;
+    // In `["pass", "fail"]` and `{ pass: 12 }`, it's a result.
+    const isPassword = /^pass$/i.test(name) &&
+      /[:=>][ \t\\]*["'`]$/.test(match[0]);
+    if (!isPassword && !isSecretProperty(name)) continue;
     const end = findEnd(name);
     if (start === end) continue;
     result += text.slice(rest, start) + REDACTED;

@@ -117,6 +117,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `bad { "pw": "${SECRET}", "pwa": "x" }`,
     'bad { "pw": "REDACTED"',
   ],
+  "the options of a mailer": [
+    `{ auth: { user: 'ada', pass: '${SECRET}' } } SMTP_PASS=${SECRET} DB_PASS=${SECRET}`,
+    "{ auth: { user: 'ada', pass: 'REDACTED' } } SMTP_PASS=REDACTED DB_PASS=REDACTED",
+  ],
   "JSON within JSON": [
     `bad ${JSON.stringify(JSON.stringify({ token: `a"b${SECRET}`, n: 1 }))}`,
     String.raw`{\"token\":\"REDACTED\",\"n\":1}`,
@@ -217,6 +221,7 @@ const HARMLESS = [
   "usage: { total_tokens: 512, tokens: 2 }, x-axis: 5, X-Page: 2, //a@b //c:d",
   '{"field":"password","message":"required"} [{ param: "token", msg: "Invalid value" }]',
   "password: required, token: must have 8+ characters, tokens: 123456, std::hash::BuildHasher2",
+  `["pass", "fail"] { pass: 12, fail: 1 } { pass: ["a"] } pass: test-1, bypass: "x"`,
   "--password is required; use --token to pass one, --max-tokens 100000, --token --page x1",
   '<label for="password">Password 1</label> Promise<Token>x1 docker run -u 1000:1000',
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
