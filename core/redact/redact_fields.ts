@@ -8,7 +8,7 @@
  * authorization: Basic YTpi                 Sec-WebSocket-Protocol: bearer, abc
  * token: [ "abc" ]                          X-Api-Key: abc
  * { name: "password", value: "abc" }        <password>abc</password>
- * password: abc123
+ * password: abc123                          Key (token)=(abc) already exists.
  * ```
  *
  * @module
@@ -18,11 +18,12 @@ import { REDACTED } from "./redact_url.ts";
 import { isSecretProperty, nameAtEnd } from "./secret_names.ts";
 
 /**
- * The separator between a name and a quoted value, a number, a list, or the text
- * of an XML element. A quoted text after a comma isn't a value if it's a key.
+ * The separator between a name and a quoted value, a number, a list, the text of
+ * an XML element, or a value in parentheses. A quoted text after a comma isn't a
+ * value if it's a key.
  */
 const SEPARATOR =
-  /(?::|=>?|,\s{0,64}\\{0,8}["'`]?value\\{0,8}["'`]?:)[ \t]{0,8}\\{0,8}["'`]|,[ \t]{0,8}\\{0,8}["'`](?![\w-]{0,64}\\{0,8}["'`]:)|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|>(?<=<([\w.:-]{1,64})>)(?=[^<>]+<\/\1>)|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
+  /(?::|=>?|,\s{0,64}\\{0,8}["'`]?value\\{0,8}["'`]?:)[ \t]{0,8}\\{0,8}["'`]|,[ \t]{0,8}\\{0,8}["'`](?![\w-]{0,64}\\{0,8}["'`]:)|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|\)=\((?=([^)]+))|>(?<=<([\w.:-]{1,64})>)(?=([^<>]+)<\/\2>)|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
 /** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
@@ -90,13 +91,16 @@ function redactValues(
   return result + text.slice(rest);
 }
 
-function fieldAt(text: string, { 0: match, index }: RegExpExecArray): Field {
+function fieldAt(
+  text: string,
+  { 0: match, 1: row, 3: value = row, index }: RegExpExecArray,
+): Field {
   const after = index + match.length;
   if (/[[{]$/.test(match)) {
     const start = index + match.search(/[A-Z[{]/);
     return [index, start, () => endOfList(text, after)];
   }
-  if (match === ">") return [index, after, () => text.indexOf("<", after)];
+  if (value) return [index, after, () => after + value.length];
   if (!/\d$/.test(match)) return [index, after, () => endOfQuote(text, after)];
   const start = after - 1;
   // A count isn't secret: `{ total_tokens: 512 }`.

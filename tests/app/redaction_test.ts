@@ -189,6 +189,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     }`,
     String.raw`[{\"name\":\"Cookie\",\"value\":\"REDACTED\"}]`,
   ],
+  "the key of a row that exists": [
+    `Key (token)=(${SECRET}) already exists. Key (id)=(7) does too.`,
+    "Key (token)=(REDACTED) already exists. Key (id)=(7) does too.",
+  ],
   "elements of XML": [
     `<user>ada</user><password>${SECRET}</password><wsse:Password>${SECRET} ${SECRET}</wsse:Password>`,
     "<user>ada</user><password>REDACTED</password><wsse:Password>REDACTED</wsse:Password>",
