@@ -317,7 +317,7 @@ Deno.test("dev --trace --export writes the traces on exit, also if closing the a
       import { withSpan } from "${new URL("trace/mod.ts", ROOT)}";
       export default {
         fetch: () => withSpan("work", "custom", () => new Response("x")),
-        close() { ${close} },
+        close() { Deno.chdir("/"); ${close} },
       };`);
     await using child = startDev(
       ["main.ts", "--port", "0", "--trace", "--export", "out.html"],
