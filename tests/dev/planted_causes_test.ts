@@ -1,6 +1,7 @@
 /** Atlas with four planted mistakes, under the dev command. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { connect, type Socket } from "node:net";
 import type { Finding } from "../../trace/finding.ts";
 import { ROOT } from "../helpers.ts";
 import { connectAssistant } from "./assistant.ts";
@@ -192,3 +193,35 @@ async function assertAssistantFinds(url: URL, causes: readonly string[]) {
     /in 1 × WITH RECURSIVE .* main\.ts:35$/m,
   );
 }
+
+Deno.test("A client that leaves while its body is read isn't a cause", async () => {
+  await using served = await serveApp(
+    `export default {
+      async fetch(request) {
+        Deno.stdout.writeSync(new TextEncoder().encode("reads\\n"));
+        await request.text();
+        throw new Error("no room");
+      },
+    };`,
+    "--trace",
+  );
+  const { child, url } = served;
+  const leave = {
+    "/close": (socket: Socket) => socket.destroy(),
+    "/reset": (socket: Socket) => socket.resetAndDestroy(),
+  };
+  for (const [path, leaveBy] of Object.entries(leave)) {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: ${url.host}\r\ncontent-length: 9\r\n\r\na`,
+    );
+    await child.printed(path === "/close" ? /reads\n/ : /reads\n[^]*reads\n/);
+    leaveBy(socket);
+    await child.printed(new RegExp(`^POST ${path} 500`, "m"));
+  }
+  await visit(url, "/last");
+  await child.printed(/! Error: no room/);
+  const response = await fetch(new URL("/__app/traces/findings", url));
+  const { findings } = await response.json() as { findings: Finding[] };
+  assertEquals(findings.map(({ route }) => route), ["GET /last"]);
+});

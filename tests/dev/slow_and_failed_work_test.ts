@@ -123,6 +123,7 @@ Deno.test("An error that fails a request or procedure is a cause, and a handled 
     fail("/fallback", 200, new Error("The first server is down"), 13);
     fail("/missing", 404, new Error("No such post"), 14);
     fail("/left", 500, new DOMException("It was aborted", "AbortError"), 15);
+    fail("/left-on-node", 500, new Error("aborted"), 17);
     request("/cut-off", (root) => {
       const span = root.child("render", "data", at(18));
       span.error(new Error("The client left"));

@@ -4,8 +4,12 @@ import type { Evidence, Rule } from "../rule.ts";
 import { lineOf } from "../texts.ts";
 import type { Unit } from "../units.ts";
 
-/** The client went away, or the code has stopped work itself. */
-const ABORT = "AbortError";
+/**
+ * The code has stopped work itself, or the client left while its body was read:
+ * on Node after a close or a reset, on Deno after a close and after a reset.
+ */
+const STOPPED =
+  /^(?:AbortError\b|Error: aborted$|Http: unexpected EOF|BadResource: Cannot read body)/;
 
 /**
  * Finds exceptions that made a request, a procedure or a job fail. Code that
@@ -16,9 +20,9 @@ export const exception: Rule = (unit) =>
     const {
       "exception.type": type = "Error",
       "exception.message": text = "",
-    } = exceptionOf(span)?.attributes ?? { "exception.type": ABORT };
-    if (type === ABORT || !isUnhandled(span, unit)) return [];
+    } = exceptionOf(span)?.attributes ?? { "exception.type": "AbortError" };
     const message = text === "" ? `${type}` : `${type}: ${text}`;
+    if (STOPPED.test(message) || !isUnhandled(span, unit)) return [];
     // Messages, and names of requests, vary by the URL.
     const place = lineOf(span) || (span === unit.root ? "" : span.name);
     const shape = `${type} ${place}`;
