@@ -107,7 +107,7 @@ export interface CacheStore {
    * @param timeout How long it may take, in milliseconds.
    */
   check?(timeout: number): Promise<void>;
-  /** Rejects if the store can't be reached. For readiness. */
+  /** Rejects if the store can't be reached. The cache works without it. */
   ping?(): void | Promise<void>;
   /**
    * Adds a listener for outages, which are noticed even while the cache isn't used.

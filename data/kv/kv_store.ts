@@ -67,7 +67,7 @@ const KV_STORE: OptionRules<KvStoreOptions> = {
 
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
-  /** Rejects if Deno KV can't be reached. For readiness. */
+  /** Rejects if Deno KV can't be reached. The cache works without it. */
   ping(): Promise<void>;
   /**
    * Stops polling. The database stays open. The cache's `close()` also does this.

@@ -74,7 +74,7 @@ const REDIS_STORE: OptionRules<RedisStoreOptions> = {
 
 /** A store in Redis. */
 export interface RedisStore extends CacheStore, AsyncDisposable {
-  /** Rejects if Redis can't be reached. For readiness. */
+  /** Rejects if Redis can't be reached. The cache works without it. */
   ping(): Promise<void>;
   /** Closes the connections. The cache's `close()` also does this. */
   close(): Promise<void>;
