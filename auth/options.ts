@@ -217,7 +217,7 @@ export interface AuthConfig<
   /**
    * Other origins whose pages may send unsafe requests to guarded routes and
    * open sockets there, such as `https://app.example`. Default: only the
-   * server's own. For RPC sockets, see `allowedOrigins` of `rpcPlugin()`.
+   * server's own. For RPC sockets, see `trustedOrigins` of `rpcPlugin()`.
    */
   readonly trustedOrigins?: readonly string[];
   /** The clock, in milliseconds. Default: `Date.now`. */

@@ -47,7 +47,7 @@ export class UnavailableError extends Error {
    * Creates an error.
    *
    * @param message The service and the failure, for the log, as in
-   * `Cannot reach session store: Redis has not answered for 1000 ms`.
+   * `Cannot reach session store: Redis has not answered for 1 s`.
    * @param options `cause` is for the log. `retryAfter` is the number of seconds
    * until another attempt may succeed. Default: 2.
    * @throws {TypeError} If `retryAfter` isn't a number of seconds.
