@@ -35,7 +35,8 @@ export * from "./health.ts";
 export * from "./adapters/to_bun.ts";
 export * from "./adapters/to_hono.ts";
 export * from "./adapters/to_middleware.ts";
-export * from "./adapters/to_node.ts";
+export { toNode } from "./adapters/to_node.ts";
+export type { NodeHost, NodeHostOptions } from "./adapters/to_node.ts";
 export * from "./adapters/with_plugins.ts";
 export type { Mountable } from "./adapters/mount.ts";
 
