@@ -199,6 +199,6 @@ export function warnOnce(): void {
   console.warn(
     isProduction()
       ? "Traces: the viewer, its API and its WebSocket answer 403, because authorize must be given in production. Pass it, as in tracePlugin(tracer, { authorize }). To record traces without a viewer, use traceMiddleware(tracer)."
-      : "Traces: the viewer, its API and its WebSocket are open to all requests from this machine, because authorize isn't given. A reverse proxy on this machine can let everyone in. Pass it, as in tracePlugin(tracer, { authorize }); in production it must be given.",
+      : "Traces: the viewer, its API and its WebSocket are open to all requests from this machine, because authorize isn't given. A reverse proxy on this machine can let everyone in. Pass authorize, as in tracePlugin(tracer, { authorize }). In production, nobody gets in without it.",
   );
 }
