@@ -1,4 +1,6 @@
-import { checkOptions, type OptionRules } from "../core/check/options.ts";
+import { checkOptions, checkValue } from "../core/check/options.ts";
+import type { OptionRules } from "../core/check/options.ts";
+import { withMethods } from "../core/check/rules.ts";
 import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
@@ -111,12 +113,19 @@ export function handleOAuthCallback(
   return requestAuthOf(context).oauthCallback(provider, callback);
 }
 
+const aContext = withMethods(
+  "the context of a request, such as currentContext() or Hono's c (also as the ctx of handle(), handler() and createCaller() of RPC)",
+  "get",
+);
+
 /** The same as {@linkcode getAuth}, for users of a known type. */
 export function authOf<U extends BaseUser = User, P extends string = string>(
   context: RequestContext,
 ): AuthContext<U, P> {
-  const auth: AuthContext<U, P> | undefined = context.get("auth");
+  // Untyped code may pass anything, and RPC's `ctx` is what it was given.
+  const auth: AuthContext<U, P> | undefined = context?.get?.("auth");
   if (typeof auth === "object" && auth !== null) return auth;
+  checkValue(context, "context", aContext, "get auth");
   throw new TypeError(
     "Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it; on Hono: app.use(toHono(auth)) first",
   );

@@ -23,7 +23,12 @@ import {
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { cacheFunction } from "@quartet/kit/data";
 import { createRedisStore } from "@quartet/kit/data/redis";
-import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import {
+  createCaller,
+  createRouter,
+  procedure,
+  rpcPlugin,
+} from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { createClient as createRedisClient } from "redis";
@@ -171,6 +176,34 @@ Deno.test("A guard without the auth plugin reports which plugin is missing", asy
   const route = { path: "/", config: { ...requireAuth() }, loader: () => 1 };
   assertEquals(await errorsOf(route, []), [
     "TypeError: Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it; on Hono: app.use(toHono(auth)) first",
+  ]);
+});
+
+Deno.test("Asking a value that isn't a context for the user reports what to pass", async () => {
+  const expected =
+    "Cannot get auth: context must be the context of a request, such as currentContext() or Hono's c (also as the ctx of handle(), handler() and createCaller() of RPC), received ";
+  for (
+    const [value, received] of [
+      [undefined, "undefined"],
+      [new Request("http://localhost/"), "an object without a function get"],
+    ] as const
+  ) {
+    assertThrows(() => getUser(wrong(value)), TypeError, expected + received);
+  }
+
+  const auth = createAuthPlugin({ session: { secret: SECRET }, providers });
+  const errors: unknown[] = [];
+  const me = createRouter({
+    me: procedure.query(({ ctx }) => auth.getUser(ctx)?.id),
+  }, { onError: (error) => errors.push(error) });
+  const rejected = await assertRejects(() => createCaller(me).me.query());
+  const rpc = rpcPlugin({ router: me });
+  const request = new Request("http://localhost/api/rpc?path=me");
+  const response = await rpc.handle(request, { info: undefined });
+  assertEquals(response?.status, 500);
+  assertEquals([rejected, ...errors].map(String), [
+    `TypeError: ${expected}undefined`,
+    `TypeError: ${expected}an object without a function get`,
   ]);
 });
 
