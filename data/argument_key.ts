@@ -214,6 +214,6 @@ const BYTES: ReadonlySet<object> = new Set(
 
 function unkeyable(where: string, what: string): TypeError {
   return new TypeError(
-    `Cannot make a cache key: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, bytes), received ${what}; pass the values that the function needs of it`,
+    `Cannot make a cache key: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, bytes), received ${what}; pass what the function needs of it, such as an id`,
   );
 }

@@ -164,7 +164,7 @@ Deno.test("Natural mistakes get errors that say how to fix them", async () => {
     ],
     [
       () => cache.cacheFunction((_: Headers) => 1)(new Headers()),
-      "Cannot make a cache key: argument 1 must be data (values as in JSON, undefined, bigint, Date, Map, Set, bytes), received an instance of Headers; pass the values that the function needs of it",
+      "Cannot make a cache key: argument 1 must be data (values as in JSON, undefined, bigint, Date, Map, Set, bytes), received an instance of Headers; pass what the function needs of it, such as an id",
     ],
   ];
   for (const [call, message] of rejections) {
