@@ -61,7 +61,7 @@ const OPTIONS: OptionRules<PostgresChannelOptions> = {
 
 /** A channel in Postgres. */
 export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
-  /** Rejects if Postgres can't be reached, for a readiness check. */
+  /** Rejects if Postgres can't be reached, for a health check of your own. */
   ping(): Promise<void>;
   /** Ends all subscriptions of this process and closes their connections. */
   close(): Promise<void>;

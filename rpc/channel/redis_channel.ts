@@ -65,7 +65,7 @@ const OPTIONS: OptionRules<RedisChannelOptions> = {
 /** A channel in Redis. */
 export interface RedisChannel<T> extends Channel<T>, AsyncDisposable {
   /**
-   * Resolves if Redis answers, for a readiness check.
+   * Resolves if Redis answers, for a health check of your own.
    *
    * @throws {UnavailableError} If Redis can't be reached.
    */
