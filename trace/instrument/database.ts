@@ -19,7 +19,7 @@ export const QUERY: OptionRules<QueryOptions> = {
 /**
  * Traces a database query, as a span `db.query`, or `db.execute` if it changes
  * data. The span contains the text without the values of its parameters, and
- * the number of rows if the result is an array.
+ * the number of rows if the result is an array, or has one in `rows`.
  *
  * @param text The query's text, with placeholders.
  * @param run Sends the query.
@@ -59,10 +59,23 @@ export function runQuery<T>(open: QueryOpener, run: (span: Span) => T): T {
   ) as T;
 }
 
-/** Records the number of rows, if the result is an array. */
-export function countRows<R>(span: Span, rows: R): R {
+/** Records the number of rows, if the result shows it. */
+export function countRows<R>(span: Span, result: R): R {
+  const rows = rowsOf(result);
   if (Array.isArray(rows)) {
     span.setAttribute("db.response.returned_rows", rows.length);
   }
-  return rows;
+  return result;
+}
+
+/**
+ * Returns the rows of a driver's result: an array, `rows` of pg and libSQL,
+ * `results` of D1, or the first of the pair of rows and columns of mysql2.
+ */
+function rowsOf(result: unknown): unknown {
+  const { rows, results, length, 0: first, 1: columns } = Object(result);
+  if (!Array.isArray(result)) return rows ?? results;
+  const isPair = length === 2 &&
+    (columns === undefined || columns?.[0]?.columnType !== undefined);
+  return isPair ? first : result;
 }

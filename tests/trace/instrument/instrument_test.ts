@@ -352,7 +352,7 @@ Deno.test("traceAuthCheck() records whether access was allowed, sync and async",
   }
 });
 
-Deno.test("traceQuery() counts the rows of an array, sync and async", async () => {
+Deno.test("traceQuery() counts the rows of each kind of result, sync and async", async () => {
   for (
     const [result, expected] of [
       [[1, 2, 3], 3],
@@ -360,6 +360,15 @@ Deno.test("traceQuery() counts the rows of an array, sync and async", async () =
       [Promise.resolve([1, 2]), 2],
       [{ rows: 1 }, undefined],
       [undefined, undefined],
+      [null, undefined],
+      // libSQL, PGlite and deno-postgres; D1.
+      [{ rows: [1, 2, 3], columns: ["a"] }, 3],
+      [{ success: true, results: [1] }, 1],
+      // mysql2: rows or a header, and the columns.
+      [[[1, 2, 3], [{ name: "a", columnType: 3 }]], 3],
+      [[{ affectedRows: 1 }, undefined], undefined],
+      // Two rows as arrays.
+      [[["fr", "France"], ["de", "Germany"]], 2],
     ] as const
   ) {
     const span = await below(() => traceQuery("SELECT 1", () => result));
