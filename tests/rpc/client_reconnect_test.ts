@@ -218,22 +218,19 @@ Deno.test("A wsEndpoint that never resolves times out after the time of a ping",
 });
 
 Deno.test("A wsEndpoint that resolves too late opens nothing", async () => {
-  const { WebSocket } = globalThis;
   let opened = 0;
-  globalThis.WebSocket = class {
-    constructor() {
-      opened++;
-    }
-  } as unknown as typeof WebSocket;
   const late = Promise.withResolvers<string>();
   const rpc = createClient<Counting>({
     httpEndpoint: "http://127.0.0.1:9/",
     wsEndpoint: () => late.promise,
+    webSocket(url) {
+      opened++;
+      return new WebSocket(url);
+    },
   });
   const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
   unsubscribe();
   late.resolve("ws://127.0.0.1:9/");
   await new Promise((resolve) => setTimeout(resolve));
-  globalThis.WebSocket = WebSocket;
   assertEquals(opened, 0);
 });
