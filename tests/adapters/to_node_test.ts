@@ -101,9 +101,9 @@ Deno.test("toNode() turns on TCP keep-alive for sockets, so that those of vanish
   const server = createServer();
   server.on("upgrade", (incoming, connection, head) => {
     const { setKeepAlive } = connection as Socket;
-    (connection as Socket).setKeepAlive = function (...args) {
+    (connection as Socket).setKeepAlive = (...args: unknown[]) => {
       settings.push(args);
-      return setKeepAlive.apply(this, args);
+      return Reflect.apply(setKeepAlive, connection, args);
     };
     upgrade(incoming, connection, head);
   });
