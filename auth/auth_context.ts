@@ -32,6 +32,8 @@ export interface AuthContext<
    * @param credentials The input of the provider's `authorize`.
    * @throws {AuthError} `UNKNOWN_PROVIDER`, `INVALID_CREDENTIALS` or
    * `RATE_LIMITED`.
+   * @throws {TypeError} If the credentials are an instance of a class, such as
+   * `FormData`.
    */
   signIn(
     provider: P,

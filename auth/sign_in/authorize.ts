@@ -1,3 +1,4 @@
+import { kindOf } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import type { AuthCore } from "../core.ts";
@@ -14,6 +15,7 @@ const pendingOf = new WeakMap<SignInLimiter, Map<string, number>>();
  * Asks a provider about credentials, within the limits.
  *
  * @throws {AuthError} `INVALID_CREDENTIALS` or `RATE_LIMITED`.
+ * @throws {TypeError} If the credentials are an object that no client can send.
  */
 export async function authorize(
   core: AuthCore,
@@ -26,9 +28,13 @@ export async function authorize(
   const kind = Object.prototype.toString.call(credentials).slice(8, -1);
   // Forms, lists and promises don't have the fields that they seem to have.
   if (kind !== "Object") {
-    throw refused(
-      `credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`,
-    );
+    const problem =
+      `credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`;
+    // JSON of a client can't be any other object.
+    const isSent = kindOf(credentials) !== "an object";
+    throw isSent
+      ? refused(problem)
+      : new TypeError(`Cannot sign in: ${problem}`);
   }
   const attempt: SignInAttempt = {
     provider: provider.id,

@@ -131,6 +131,34 @@ Deno.test("signIn() rejects unknown providers and invalid credentials with their
   assertEquals(server.errors, []);
 });
 
+Deno.test("signIn() with a FormData, a Map or a promise says what it expects", async () => {
+  const bodies: [body: unknown, kind: string][] = [
+    [new FormData(), "FormData"],
+    [new URLSearchParams("user=ada"), "URLSearchParams"],
+    [new Map([["user", "ada"]]), "Map"],
+    [Promise.resolve({ user: "ada" }), "Promise"],
+  ];
+  await using server = await startAuth({}, [{
+    path: "/raw/:index",
+    action: ({ context, params }) => {
+      const [body] = bodies[Number(params["index"])]!;
+      return getAuth(context).signIn(
+        "credentials",
+        body as Record<string, unknown>,
+      );
+    },
+  }]);
+  for (const [index, [, kind]] of bodies.entries()) {
+    const response = await server.browser().ask(`/raw/${index}`, { body: {} });
+    assertEquals(response.status, 500);
+    assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+    assertEquals(
+      String(server.errors.at(-1)),
+      `TypeError: Cannot sign in: credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`,
+    );
+  }
+});
+
 Deno.test("An AuthError is answered with its status and Retry-After, without its cause", async () => {
   const attempts: SignInAttempt[] = [];
   let wait: number | undefined = 12.3;
