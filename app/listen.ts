@@ -6,7 +6,7 @@
 
 import { kindOf } from "../core/check/show.ts";
 
-/** Listens. Unlike Deno's error, the one for a port in use names the port. */
+/** Listens. Unlike Deno's errors, these name the address. */
 export function listen(
   options:
     | Deno.ServeTcpOptions
@@ -16,9 +16,14 @@ export function listen(
   try {
     return Deno.serve(options, handler);
   } catch (cause) {
-    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
-    throw new Deno.errors.AddrInUse(
-      `Cannot listen on ${options.hostname}:${options.port}: it is in use`,
+    const { InvalidData, AddrInUse } = Deno.errors;
+    // Invalid data is in the certificate or its key.
+    if (!(cause instanceof Error) || cause instanceof InvalidData) throw cause;
+    const { constructor, message } = cause;
+    throw new (constructor as ErrorConstructor)(
+      `Cannot listen on ${options.hostname}:${options.port}: ${
+        cause instanceof AddrInUse ? "it is in use" : message
+      }`,
       { cause },
     );
   }

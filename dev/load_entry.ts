@@ -54,7 +54,7 @@ async function findFile(entry: string): Promise<string> {
 }
 
 const ADVICE =
-  "instead of starting a server, export default { fetch: handler }";
+  "instead of starting a server, export default app, or { fetch: handler }";
 
 function adviceOn(error: unknown): string {
   if (isPortInUse(error)) return `; ${ADVICE}`;

@@ -195,6 +195,22 @@ Deno.test("serve() throws AddrInUse if the port is in use", async () => {
   await server.shutdown();
 });
 
+Deno.test("serve() names an address that it can't listen on, and keeps the class of the error", () => {
+  const cases: [string, ErrorConstructor, string][] = [
+    ["nowhere.invalid", Error, "failed to lookup address information"],
+    // Reserved for documentation (RFC 5737), so this machine doesn't have it.
+    ["192.0.2.1", Deno.errors.AddrNotAvailable, "Cannot assign"],
+    ["http://localhost", URIError, "invalid host"],
+  ];
+  for (const [hostname, Kind, problem] of cases) {
+    assertThrows(
+      () => serve({ fetch: () => new Response() }, { ...QUIET, hostname }),
+      Kind,
+      `Cannot listen on ${hostname}:0: ${problem}`,
+    );
+  }
+});
+
 Deno.test("serve() calls fetch and close as methods", async () => {
   class Counter {
     #requests = 0;

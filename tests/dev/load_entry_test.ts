@@ -46,12 +46,12 @@ for (
     [
       "has no default export",
       "export const a = 1",
-      `Cannot serve a.ts: ${MUST}, received no default export; instead of starting a server, export default { fetch: handler }`,
+      `Cannot serve a.ts: ${MUST}, received no default export; instead of starting a server, export default app, or { fetch: handler }`,
     ],
     [
       "finds its port in use",
       'throw new Deno.errors.AddrInUse("Address already in use")',
-      "Cannot load a.ts: it threw AddrInUse: Address already in use (at a.ts:1:7); instead of starting a server, export default { fetch: handler }",
+      "Cannot load a.ts: it threw AddrInUse: Address already in use (at a.ts:1:7); instead of starting a server, export default app, or { fetch: handler }",
     ],
     [
       "exports a number",
