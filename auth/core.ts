@@ -27,7 +27,7 @@ export function createCore(config: AuthConfig) {
   const { callbacks = {}, debug = false, onEvent, now = Date.now } = config;
   const {
     signInLimiter,
-    address = (_, info) => hostnameOf(info?.remoteAddr),
+    address = (_, info) => hostnameOf(info),
     providers = [],
   } = config;
   const emit = createEmit({ debug, onEvent, now });

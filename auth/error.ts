@@ -1,3 +1,4 @@
+import { markClientError } from "../core/client_error.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { currentScope } from "../core/request_scope.ts";
@@ -31,7 +32,8 @@ const STATUS: Readonly<Record<AuthErrorCode, AuthError["status"]>> = {
  *
  * The message is safe to send to the client, the cause isn't. Handlers don't
  * have to catch it: the plugin answers with its status, in JSON, or with a small
- * HTML page if `Accept` prefers HTML.
+ * HTML page if `Accept` prefers HTML. Callers of a procedure get its code, message
+ * and status.
  *
  * @example
  * ```ts
@@ -73,9 +75,7 @@ export class AuthError extends Error {
     this.code = code;
     this.status = STATUS[code];
     this.retryAfter = options.retryAfter;
-    // Not enumerable, so that logs don't show it.
-    const value = () => this.toResponse();
-    Object.defineProperty(this, "getResponse", { value });
+    markClientError(this);
   }
 
   /**

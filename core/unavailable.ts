@@ -1,5 +1,6 @@
 import { checkValue } from "./check/options.ts";
 import { aDuration } from "./check/rules.ts";
+import { markClientError } from "./client_error.ts";
 
 const aWait = aDuration("seconds", { zero: true });
 
@@ -60,9 +61,7 @@ export class UnavailableError extends Error {
     const { retryAfter = 2 } = options;
     checkValue(retryAfter, "retryAfter", aWait, "create UnavailableError");
     this.retryAfter = retryAfter;
-    // Not enumerable, so that logs don't show it.
-    const value = () => this.toResponse();
-    Object.defineProperty(this, "getResponse", { value });
+    markClientError(this);
   }
 
   /**

@@ -38,5 +38,5 @@ function networkOfRequest(): string | undefined {
   const auth: { readonly network?: string | undefined } | null | undefined =
     context?.get("auth");
   return auth?.network ??
-    networkOfAddress(hostnameOf(context?.info?.remoteAddr));
+    networkOfAddress(hostnameOf(context?.info));
 }

@@ -1,15 +1,23 @@
-import type { Address } from "../context.ts";
+import type { ConnectionInfo } from "../context.ts";
 
 /** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
 /** An IPv4 address as IPv6: mapped (RFC 4291), or behind a NAT64 (RFC 6052). */
 const MAPPED = /^(?:::ffff|64:ff9b:):([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/** Returns the host of an address, or `undefined` if it has none. */
-export function hostnameOf(address: Address | undefined): string | undefined {
-  return address !== undefined && "hostname" in address
-    ? address.hostname
-    : undefined;
+/** Returns the host at the other end of a connection, or `undefined` if unknown. */
+export function hostnameOf(
+  info: ConnectionInfo | undefined,
+): string | undefined {
+  try {
+    const address = info?.remoteAddr;
+    return address !== undefined && "hostname" in address
+      ? address.hostname
+      : undefined;
+  } catch {
+    // Deno drops the connection of a request that has become a socket.
+    return undefined;
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
+import { isClientError } from "../../core/client_error.ts";
 import { isA } from "../../core/is_a.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
-import { errors, RPCError, type RPCErrorCode } from "../error.ts";
+import { errors, RPCError } from "../error.ts";
 import type { CallInfo } from "../procedure/procedure.ts";
 import type { Call } from "./call.ts";
 
@@ -20,10 +21,12 @@ export type Reporter = (error: unknown, call: Call) => RPCError;
 export function createReporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
     if (isA(error, RPCError)) return error;
-    // The code that threw it has reported the outage.
-    if (isA(error, UnavailableError)) {
-      const message = "The service is temporarily unavailable";
-      return retryLater("UNAVAILABLE", message, error.toResponse(), error);
+    if (isClientError(error)) {
+      // The text of an outage is for the log, which the code that threw it wrote.
+      const message = isA(error, UnavailableError)
+        ? "The service is temporarily unavailable"
+        : error.message;
+      return retryLater(error.code, message, error.toResponse(), error);
     }
     // Others, such as redirects, mean nothing to the caller of a procedure.
     if (isResponse(error) && error.status >= 400) return fromResponse(error);
@@ -64,7 +67,7 @@ function fromResponse(response: Response): RPCError {
 
 /** Returns an error with the status and the `Retry-After` of a response. */
 function retryLater(
-  code: RPCErrorCode,
+  code: string,
   message: string,
   { status, headers }: Response,
   cause?: unknown,
