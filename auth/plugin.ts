@@ -81,7 +81,8 @@ export interface AuthPlugin<
   /**
    * Returns the sessions of a user, oldest first.
    *
-   * @throws {TypeError} With the strategy `jwt`, which keeps none.
+   * @throws {TypeError} With the strategy `jwt`, which keeps none, or if `userId`
+   * isn't a non-empty string.
    */
   listSessions(userId: string): Promise<SessionInfo[]>;
   /**
@@ -96,7 +97,8 @@ export interface AuthPlugin<
    * Signs a user out everywhere, at once.
    *
    * @returns The number of sessions.
-   * @throws {TypeError} With the strategy `jwt`, which keeps none.
+   * @throws {TypeError} With the strategy `jwt`, which keeps none, or if `userId`
+   * isn't a non-empty string.
    */
   revokeSessions(userId: string): Promise<number>;
   /** Closes the store, if it has a `close` method. */

@@ -76,7 +76,9 @@ function decide(
   span?.setAttribute("app.auth.reason", reason);
   span?.setAttribute("app.reason", `refused: ${inWords(reason, guard, auth)}`);
   auth.deny(reason);
-  const refusal = responseTo(reason, guard, request);
+  const refusal = reason === "anonymous"
+    ? unauthorized(guard.anonymous, request)
+    : errorResponse(403, "FORBIDDEN", FORBIDDEN[reason]);
   markRefused(request, refusal);
   return refusal;
 }
@@ -116,16 +118,6 @@ function reasonToRefuse(
   if (!auth.isAuthenticated()) return "anonymous";
   for (const demand of demands) if (!isMet(demand, auth)) return "roles";
   return undefined;
-}
-
-function responseTo(
-  reason: DenialReason,
-  guard: Guard,
-  request: Request,
-): Response {
-  return reason === "anonymous"
-    ? unauthorized(guard.anonymous, request)
-    : errorResponse(403, "FORBIDDEN", FORBIDDEN[reason]);
 }
 
 function unauthorized(

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkValue } from "../../core/check/options.ts";
+import { aNonEmptyString } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import type { Emit } from "../events.ts";
@@ -221,6 +223,7 @@ export function createSessions(options: SessionsOptions) {
 
     /** Returns the sessions of a user, oldest first. */
     async list(userId: string): Promise<readonly SessionRecord[]> {
+      checkValue(userId, "userId", aNonEmptyString, "list sessions");
       const time = now();
       const records = await demandStore("list").listByUser(userId);
       return records.filter(({ expiresAt }) => expiresAt > time);
@@ -237,6 +240,8 @@ export function createSessions(options: SessionsOptions) {
 
     /** Ends all sessions of a user, and returns their number. */
     async revoke(userId: string): Promise<number> {
+      // The number 1 would match none of the sessions of the user "1".
+      checkValue(userId, "userId", aNonEmptyString, "revoke sessions");
       const count = await demandStore("revoke").deleteByUser(userId);
       emit({ type: "sessions_revoked", userId, count });
       return count;

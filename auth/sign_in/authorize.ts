@@ -31,10 +31,9 @@ export async function authorize(
     const problem =
       `credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`;
     // JSON of a client can't be any other object.
-    const isSent = kindOf(credentials) !== "an object";
-    throw isSent
-      ? refused(problem)
-      : new TypeError(`Cannot sign in: ${problem}`);
+    throw kindOf(credentials) === "an object"
+      ? new TypeError(`Cannot sign in: ${problem}`)
+      : refused(problem);
   }
   const attempt: SignInAttempt = {
     provider: provider.id,

@@ -455,6 +455,24 @@ Deno.test("revokeSession() of an unknown session ends nothing and emits no event
   }
 });
 
+Deno.test("listSessions() and revokeSessions() refuse an id that no user can have", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } });
+    const browser = await server.signIn();
+    const { listSessions, revokeSessions } = server.plugin;
+    for (
+      const [id, received] of [[1, "1"], [undefined, "undefined"], ["", '""']]
+    ) {
+      const expected =
+        `userId must be a non-empty string, received ${received}`;
+      for (const call of [listSessions, revokeSessions]) {
+        await assertRejects(() => call(id as string), TypeError, expected);
+      }
+    }
+    assertEquals(await who(server, cookieOf(browser)), "1");
+  }
+});
+
 Deno.test("With the strategy jwt, listing and revoking sessions throws", async () => {
   await using server = await startAuth();
   for (
