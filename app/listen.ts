@@ -19,11 +19,10 @@ export function listen(
     const { InvalidData, AddrInUse } = Deno.errors;
     // Invalid data is in the certificate or its key.
     if (!(cause instanceof Error) || cause instanceof InvalidData) throw cause;
-    const { constructor, message } = cause;
-    throw new (constructor as ErrorConstructor)(
-      `Cannot listen on ${options.hostname}:${options.port}: ${
-        cause instanceof AddrInUse ? "it is in use" : message
-      }`,
+    const Kind = cause.constructor as ErrorConstructor;
+    const problem = Kind === AddrInUse ? "it is in use" : cause.message;
+    throw new Kind(
+      `Cannot listen on ${options.hostname}:${options.port}: ${problem}`,
       { cause },
     );
   }

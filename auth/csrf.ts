@@ -14,11 +14,7 @@ export function isCrossSite(
   request: Request,
   trusted: ReadonlySet<string>,
 ): boolean {
-  const isSafe = SAFE_METHODS.has(request.method) && !opensSocket(request);
+  const opensSocket = /websocket/i.test(request.headers.get("upgrade") ?? "");
+  const isSafe = SAFE_METHODS.has(request.method) && !opensSocket;
   return !isSafe && isCrossOrigin(request, trusted);
-}
-
-function opensSocket({ headers }: Request): boolean {
-  const upgrade = headers.get("upgrade");
-  return upgrade !== null && upgrade.toLowerCase().includes("websocket");
 }

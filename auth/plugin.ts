@@ -67,7 +67,10 @@ export interface AuthPlugin<
     request: Request,
     info?: ConnectionInfo,
   ): AuthContext<U, P> | Promise<AuthContext<U, P>>;
-  /** Returns the auth of a request. */
+  /**
+   * Returns the auth of a request. If it has passed several auth plugins, as is
+   * possible on Hono, this and the next two functions return this plugin's.
+   */
   getAuth(context: RequestContext): AuthContext<U, P>;
   /** Returns the session of a request, or `null` if it is anonymous. */
   getSession(context: RequestContext): Session<U> | null;
@@ -194,6 +197,12 @@ export function createAuthPlugin<
     return new RequestAuth(core, request, info, result, context);
   }
 
+  /** On Hono, requests may pass several plugins. The last one sets the context. */
+  function ownAuth(context: RequestContext): AuthContext<U, P> {
+    const auth: unknown = authOf(context);
+    return (RequestAuth.find(auth, core) ?? auth) as AuthContext<U, P>;
+  }
+
   return {
     name: "auth",
     health: core.health,
@@ -216,9 +225,9 @@ export function createAuthPlugin<
         return auth as unknown as AuthContext<U, P>;
       });
     },
-    getAuth: (context) => authOf<U, P>(context),
-    getSession: (context) => authOf<U>(context).session,
-    getUser: (context) => authOf<U>(context).getUser(),
+    getAuth: ownAuth,
+    getSession: (context) => ownAuth(context).session,
+    getUser: (context) => ownAuth(context).getUser(),
     withAuth,
     async listSessions(userId) {
       const records = await sessions.list(userId);

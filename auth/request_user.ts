@@ -29,6 +29,8 @@ export class RequestUser implements RequestSession {
   readonly #context: RequestContext | undefined;
   readonly #scope = currentScope();
   readonly #unverified: Unverified | undefined;
+  /** The value that the context had before: the auth of another plugin, if any. */
+  readonly #outer: unknown;
   #isAsked = false;
   #verified: VerifiedSession | undefined;
   #session: Session | undefined;
@@ -42,8 +44,15 @@ export class RequestUser implements RequestSession {
   ) {
     this.#core = core;
     this.#context = context;
+    this.#outer = context?.get("auth");
     if (result instanceof Unverified) this.#unverified = result;
     else if (isVerified(result)) this.become(result);
+  }
+
+  /** Returns the auth of a plugin: the given one, or one around it. */
+  static find(auth: unknown, core: AuthCore): unknown {
+    if (!(auth instanceof RequestUser) || auth.#core === core) return auth;
+    return RequestUser.find(auth.#outer, core);
   }
 
   get session(): Session | null {

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "../context.ts";
+import type { ConnectionInfo, NetAddress } from "../context.ts";
 
 /** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
@@ -10,10 +10,7 @@ export function hostnameOf(
   info: ConnectionInfo | undefined,
 ): string | undefined {
   try {
-    const address = info?.remoteAddr;
-    return address !== undefined && "hostname" in address
-      ? address.hostname
-      : undefined;
+    return (info?.remoteAddr as Partial<NetAddress> | undefined)?.hostname;
   } catch {
     // Deno drops the connection of a request that has become a socket.
     return undefined;
