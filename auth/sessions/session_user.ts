@@ -49,9 +49,10 @@ export function sessionFromUser(
 export function userFromSession(session: Session): User {
   const { userId, email, name, roles, claims } = session;
   const user: User = { ...claims, id: userId };
-  if (email !== undefined) user.email = email;
-  if (name !== undefined) user.name = name;
-  if (roles !== undefined) user.roles = [...roles];
+  // The session callback may have returned a database row, which has `null`.
+  if (typeof email === "string") user.email = email;
+  if (typeof name === "string") user.name = name;
+  if (roles) user.roles = [...roles];
   return user;
 }
 

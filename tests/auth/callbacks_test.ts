@@ -7,7 +7,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { createMemorySessionStore, getAuth } from "@quartet/kit/auth";
-import type { AuthCallbacks } from "@quartet/kit/auth";
+import type { AuthCallbacks, Session } from "@quartet/kit/auth";
 import { captureErrors } from "../helpers.ts";
 import { claimsOf, startAuth, STRATEGIES, USERS } from "./harness.ts";
 import type { Me } from "./harness.ts";
@@ -199,6 +199,24 @@ Deno.test("The session callback changes what handlers see, including roles, but 
     assertEquals(await browser.json("/roles"), [true, false]);
     assertEquals(claimsOf(token!)["name"], "Ada");
     assertEquals(claimsOf(token!)["roles"], ["admin", "editor"]);
+  }
+});
+
+Deno.test("A session callback may return null for a name, an e-mail address or roles", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy },
+      callbacks: {
+        session: ({ session }) => {
+          const row = { email: null, name: null, roles: null };
+          return Object.assign(session, row) as unknown as Session;
+        },
+      },
+    });
+    const browser = await server.signIn("ada");
+    const { user, isAuthenticated }: Me = await browser.json("/me");
+    assertEquals([user, isAuthenticated], [{ id: "1", plan: "pro" }, true]);
+    assertEquals(server.errors, []);
   }
 });
 
