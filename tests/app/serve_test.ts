@@ -196,7 +196,7 @@ Deno.test("serve() throws AddrInUse if the port is in use", async () => {
 });
 
 Deno.test("serve() names an address that it can't listen on, and keeps the class of the error", () => {
-  const cases: [string, ErrorConstructor, string][] = [
+  const cases: [string, new () => Error, string][] = [
     ["nowhere.invalid", Error, "failed to lookup address information"],
     // Reserved for documentation (RFC 5737), so this machine doesn't have it.
     ["192.0.2.1", Deno.errors.AddrNotAvailable, "Cannot assign"],
