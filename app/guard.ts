@@ -56,10 +56,9 @@ function decide(
     markRefused(request, refusal);
     return refusal;
   }
+  const received = kindOf(refusal);
   throw new TypeError(
-    `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
-      kindOf(refusal)
-    }`,
+    `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${received}`,
   );
 }
 

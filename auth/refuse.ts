@@ -130,10 +130,9 @@ function unauthorized(
       ? redirect(new URL(url))
       : redirect;
     if (!isSafeRedirect(location)) {
+      const received = show(location);
       throw new TypeError(
-        `Cannot redirect to sign in: redirect must return ${SAFE_REDIRECT}, received ${
-          show(location)
-        }`,
+        `Cannot redirect to sign in: redirect must return ${SAFE_REDIRECT}, received ${received}`,
       );
     }
     return new Response(null, { status: 303, headers: { location } });

@@ -54,10 +54,9 @@ const combinables = new WeakMap<AuthRule["check"], Combinable>();
  */
 export function createGuard(rule: AuthRule): AuthFragment {
   if (!isRule(rule)) {
+    const received = kindOf(rule);
     throw new TypeError(
-      `Cannot create guard: rule must have a check function, received ${
-        kindOf(rule)
-      }`,
+      `Cannot create guard: rule must have a check function, received ${received}`,
     );
   }
   return fragmentOf(rule);
@@ -111,10 +110,9 @@ export function readGuards(
     } else if (isRule((value as Partial<AuthFragment> | null)?.auth)) {
       throw misplaced(operation, `${name} holds one`);
     } else if (Object.prototype.propertyIsEnumerable.call(config, key)) {
+      const received = show(value);
       throw new TypeError(
-        `Cannot ${operation}: ${name} must be a guard's rule, received ${
-          show(value)
-        }; the one known key is auth, as in { ...requireAuth() }`,
+        `Cannot ${operation}: ${name} must be a guard's rule, received ${received}; the one known key is auth, as in { ...requireAuth() }`,
       );
     }
   }

@@ -243,10 +243,9 @@ function readPaths(paths: unknown, operation: string): readonly string[] {
   return paths.map((path) => {
     const { path: exact } = readPattern(path, operation);
     if (exact !== undefined) return exact;
+    const received = show(path);
     throw new TypeError(
-      `Cannot ${operation}: a path must not end in "/*" here, received ${
-        show(path)
-      }`,
+      `Cannot ${operation}: a path must not end in "/*" here, received ${received}`,
     );
   });
 }

@@ -208,10 +208,9 @@ async function readBody(
 
 /** The server fails at such a chunk too. As bytes, a string would be zeros. */
 function notBytes(chunk: unknown): TypeError {
+  const received = kindOf(chunk);
   return new TypeError(
-    `Cannot read a response to cache: the chunks of its stream must be bytes, received ${
-      kindOf(chunk)
-    }; encode text, such as with pipeThrough(new TextEncoderStream())`,
+    `Cannot read a response to cache: the chunks of its stream must be bytes, received ${received}; encode text, such as with pipeThrough(new TextEncoderStream())`,
   );
 }
 

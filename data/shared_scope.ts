@@ -39,11 +39,10 @@ export class SharedScope extends WatchScope {
   #refuse(isOwn: boolean): boolean {
     // The computation sent this anonymous request itself.
     if (isOwn) return false;
+    const key = JSON.stringify(this.#key.slice(0, 100));
     throw this.#error = new CacheError(
       "PERSONAL",
-      `Cannot compute ${
-        JSON.stringify(this.#key.slice(0, 100))
-      }: the function must not ask who sent the request, because all callers share its value; pass the user's id as an argument`,
+      `Cannot compute ${key}: the function must not ask who sent the request, because all callers share its value; pass the user's id as an argument`,
     );
   }
 }

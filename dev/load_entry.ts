@@ -31,10 +31,9 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
       );
     });
   if (isFetcher(app)) return app;
+  const received = describe(app);
   throw new DevError(
-    `Cannot serve ${entry}: it must default-export an app or an object with a fetch method, received ${
-      describe(app)
-    }`,
+    `Cannot serve ${entry}: it must default-export an app or an object with a fetch method, received ${received}`,
   );
 }
 

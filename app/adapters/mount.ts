@@ -63,10 +63,9 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
         };
       }
     }
+    const received = kindOf(part);
     throw new TypeError(
-      `Cannot mount ${name}: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received ${
-        kindOf(part)
-      }`,
+      `Cannot mount ${name}: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received ${received}`,
     );
   });
 }

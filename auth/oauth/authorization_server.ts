@@ -78,10 +78,9 @@ export function readMetadata(
     const url = document[name] ?? undefined;
     if (url === undefined) return undefined;
     if (isEndpoint(url) && (isLoopback(issuer) || !isLoopback(url))) return url;
+    const received = show(url);
     throw unusable(
-      `${name} must be an https URL, or on this machine if the issuer is, received ${
-        show(url)
-      }`,
+      `${name} must be an https URL, or on this machine if the issuer is, received ${received}`,
     );
   };
   const needed = (name: string): string => {

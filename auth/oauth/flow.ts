@@ -209,12 +209,11 @@ function readRedirectUri<U extends BaseUser>(
   const { redirectUri = requested } = provider;
   checkValue(redirectUri, "redirectUri", aRedirectUri, "begin sign-in");
   if (requested !== undefined && requested !== redirectUri) {
+    const received = show(requested);
     throw new TypeError(
       `Cannot begin sign-in: redirectUri must be ${
         show(redirectUri)
-      }, the only one of provider ${show(provider.id)}, received ${
-        show(requested)
-      }`,
+      }, the only one of provider ${show(provider.id)}, received ${received}`,
     );
   }
   return redirectUri as string;

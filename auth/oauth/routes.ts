@@ -69,10 +69,9 @@ function routesOf(
     redirectUri !== undefined &&
     !URL.parse(redirectUri)?.pathname.endsWith(callback)
   ) {
+    const received = show(redirectUri);
     throw configError(
-      `redirectUri of provider ${id} must end in ${callback}, the callback of oauthRoutes, received ${
-        show(redirectUri)
-      }`,
+      `redirectUri of provider ${id} must end in ${callback}, the callback of oauthRoutes, received ${received}`,
     );
   }
   const callbackOf = ({ url }: Context) =>

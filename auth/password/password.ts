@@ -68,14 +68,13 @@ export async function hashPassword(
   const parameters = readParameters(options, "Cannot hash password: ");
   const text = normalize(password);
   if (text === undefined) {
+    const received = typeof password !== "string"
+      ? kindOf(password)
+      : password === ""
+      ? "an empty one"
+      : "a longer one";
     throw new TypeError(
-      `Cannot hash password: it must be a string of 1 to ${MAX_BYTES} bytes, received ${
-        typeof password !== "string"
-          ? kindOf(password)
-          : password === ""
-          ? "an empty one"
-          : "a longer one"
-      }`,
+      `Cannot hash password: it must be a string of 1 to ${MAX_BYTES} bytes, received ${received}`,
     );
   }
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));

@@ -226,10 +226,9 @@ async function toUser<P>(
     const user = await profile(found, tokens);
     const id: unknown = user === null ? "-" : user?.id;
     if (aNonEmptyString.test(id)) return user;
+    const received = show(id);
     throw new TypeError(
-      `Cannot sign in: profile() must return a user with a non-empty string as id, received ${
-        show(id)
-      }`,
+      `Cannot sign in: profile() must return a user with a non-empty string as id, received ${received}`,
     );
   } catch (cause) {
     throw cause instanceof ProviderError ? cause : new ProfileFailure(cause);

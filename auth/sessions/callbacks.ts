@@ -39,10 +39,9 @@ export async function callJwt(
   const token = structuredClone(payload);
   const built = await jwt({ token, session, ...(user && { user }) });
   if (!isObject(built)) {
+    const received = kindOf(built);
     throw new TypeError(
-      `Cannot keep session: the jwt callback must return a payload, received ${
-        kindOf(built)
-      }`,
+      `Cannot keep session: the jwt callback must return a payload, received ${received}`,
     );
   }
   const ignore = (name: string) => emit({ type: "claim_ignored", name });
@@ -83,10 +82,9 @@ export async function callSession(
     session: copySession(verified.session),
   });
   if (typeof custom !== "object" || custom === null) {
+    const received = kindOf(custom);
     throw new TypeError(
-      `Cannot read session: the session callback must return one, received ${
-        kindOf(custom)
-      }`,
+      `Cannot read session: the session callback must return one, received ${received}`,
     );
   }
   checkUser(

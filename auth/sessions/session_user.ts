@@ -76,10 +76,9 @@ export function checkUser(
   ];
   for (const [name, rule, value] of fields) {
     if (rule.test(value)) continue;
+    const received = value === "" ? "an empty string" : kindOf(value);
     throw new TypeError(
-      `Cannot use session: ${name} ${whose} must be ${rule.expected}, received ${
-        value === "" ? "an empty string" : kindOf(value)
-      }`,
+      `Cannot use session: ${name} ${whose} must be ${rule.expected}, received ${received}`,
     );
   }
 }

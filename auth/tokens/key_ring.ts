@@ -130,10 +130,9 @@ let isWarned = false;
 
 function readSecret(secret: unknown, name: string): Uint8Array<ArrayBuffer> {
   if (typeof secret !== "string" || secret === "") {
+    const received = secret === "" ? "an empty one" : kindOf(secret);
     throw configError(
-      `${name} must be a non-empty string, received ${
-        secret === "" ? "an empty one" : kindOf(secret)
-      }`,
+      `${name} must be a non-empty string, received ${received}`,
     );
   }
   const bytes = encoder.encode(secret);

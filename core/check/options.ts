@@ -93,9 +93,8 @@ function unknownOption(
 ): string {
   const meant = closest(key, names);
   const hint = meant === undefined ? "." : `; did you mean ${meant}?`;
-  return `unknown option ${show(prefix + key)}${hint} Known options: ${
-    names.join(", ")
-  }`;
+  const known = names.join(", ");
+  return `unknown option ${show(prefix + key)}${hint} Known options: ${known}`;
 }
 
 /**

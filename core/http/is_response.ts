@@ -50,9 +50,8 @@ export function checkResponse(
     : value.type === "error"
     ? "Response.error(); return one with a status"
     : "one with a body that was read before; return a new one, or a clone()";
+  const path = pathOf(request.url);
   throw new TypeError(
-    `Cannot answer ${request.method} ${
-      pathOf(request.url)
-    }: ${requirement} a Response, received ${received}`,
+    `Cannot answer ${request.method} ${path}: ${requirement} a Response, received ${received}`,
   );
 }

@@ -49,10 +49,9 @@ export function readOrigins(
   checkValue(origins, name, anOriginList, operation);
   for (const origin of origins) {
     if (isOrigin(origin)) continue;
+    const received = show(origin);
     throw new TypeError(
-      `Cannot ${operation}: ${name} must hold origins such as "https://app.example", without a path or a slash at the end, received ${
-        show(origin)
-      }`,
+      `Cannot ${operation}: ${name} must hold origins such as "https://app.example", without a path or a slash at the end, received ${received}`,
     );
   }
   return new Set(origins);

@@ -49,11 +49,10 @@ export function writeRecord(
     const [where, what] = cause instanceof DevalueError
       ? [cause.path.replace("[0]", "value"), describe(cause.value)]
       : ["value", "something nested too deeply"];
+    const key = JSON.stringify(scopeKey);
     throw new CacheError(
       "NOT_DATA",
-      `Cannot share the value of ${
-        JSON.stringify(scopeKey)
-      } with other processes: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, RegExp, URL, bytes), received ${what}; return plain data to share it`,
+      `Cannot share the value of ${key} with other processes: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, RegExp, URL, bytes), received ${what}; return plain data to share it`,
     );
   }
 }

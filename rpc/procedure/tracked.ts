@@ -39,10 +39,9 @@ export function tracked<T>(id: string, value: T): Tracked<T> {
   if (typeof id === "string" && id !== "" && id.length <= MAX_EVENT_ID) {
     return new Tracked(id, value);
   }
+  const received = typeof id === "string" ? `one of ${id.length}` : kindOf(id);
   throw new TypeError(
-    `Cannot track value: the id must be a string of 1 to ${MAX_EVENT_ID} characters, received ${
-      typeof id === "string" ? `one of ${id.length}` : kindOf(id)
-    }`,
+    `Cannot track value: the id must be a string of 1 to ${MAX_EVENT_ID} characters, received ${received}`,
   );
 }
 

@@ -95,24 +95,20 @@ function collect(
   for (const [key, value] of Object.entries(def)) {
     checkKey(key, path);
     const here = [...path, key];
+    const name = here.join(".");
     if (isProcedure(value)) endpoints.add(here, value);
     else if (isUnfinished(value)) {
       throw cannot(
-        `${
-          here.join(".")
-        } must have a handler; add it with query(), mutation() or subscription()`,
+        `${name} must have a handler; add it with query(), mutation() or subscription()`,
       );
     } else if (isObject(value)) {
       const isNested = isRouter(value);
-      if (isNested) endpoints.routers.set(here.join("."), value);
+      if (isNested) endpoints.routers.set(name, value);
       collect(isNested ? value._def : value, here, [...around, def], endpoints);
     } else {
+      const received = kindOf(value);
       throw cannot(
-        `${
-          here.join(".")
-        } must be a procedure or an object of procedures, received ${
-          kindOf(value)
-        }`,
+        `${name} must be a procedure or an object of procedures, received ${received}`,
       );
     }
   }

@@ -168,10 +168,9 @@ export function createHTTPHandler(
     batch: unknown,
   ): Promise<string> {
     if (!Array.isArray(batch) || batch.length === 0) {
+      const received = Array.isArray(batch) ? "an empty one" : describe(batch);
       throw parseError(
-        `batch must be an array of calls, received ${
-          Array.isArray(batch) ? "an empty one" : describe(batch)
-        }`,
+        `batch must be an array of calls, received ${received}`,
       );
     }
     if (batch.length > maxBatchSize) {

@@ -84,9 +84,8 @@ function useInput(
   if (!checked.valid) {
     const details = sanitizeValidationError(checked.error);
     span?.setAttribute("app.reason", invalidReason(details, input));
-    const message = `Input validation failed for ${call.path}: ${
-      firstIssue(details)
-    }`;
+    const issue = firstIssue(details);
+    const message = `Input validation failed for ${call.path}: ${issue}`;
     throw new RPCError("VALIDATION_ERROR", message, 400, { details });
   }
   args.input = checked.value;
@@ -131,10 +130,9 @@ export async function checkOutput(
   if (output === undefined) return value;
   const checked = await validate(output, value);
   if (checked.valid) return checked.value;
+  const details = JSON.stringify(sanitizeValidationError(checked.error));
   throw new TypeError(
-    `Cannot answer ${path}: its output doesn't match its schema: ${
-      JSON.stringify(sanitizeValidationError(checked.error))
-    }`,
+    `Cannot answer ${path}: its output doesn't match its schema: ${details}`,
   );
 }
 
@@ -150,9 +148,8 @@ export function toIterator(
   const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
   const iterator = iterable[Symbol.asyncIterator]?.();
   if (iterator !== undefined) return iterator;
+  const received = kindOf(stream);
   throw new TypeError(
-    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable, received ${
-      kindOf(stream)
-    }`,
+    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable, received ${received}`,
   );
 }

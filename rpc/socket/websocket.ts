@@ -186,10 +186,9 @@ function checkData(data: unknown): void {
   if ((data as WSConnectionData | undefined)?.subscriptions instanceof Map) {
     return;
   }
+  const received = describe(data);
   throw new TypeError(
-    `Cannot serve socket: ws.data must be a WSConnectionData, received ${
-      describe(data)
-    }; set it before the first message`,
+    `Cannot serve socket: ws.data must be a WSConnectionData, received ${received}; set it before the first message`,
   );
 }
 
@@ -237,10 +236,11 @@ const MAX_START = 32 + 3 * MAX_ID;
 
 function readId(id: unknown): string {
   if (typeof id === "string" && id !== "" && id.length <= MAX_ID) return id;
+  const received = typeof id === "string"
+    ? `one of ${id.length}`
+    : describe(id);
   throw parseError(
-    `id must be a string of 1 to ${MAX_ID} characters, received ${
-      typeof id === "string" ? `one of ${id.length}` : describe(id)
-    }`,
+    `id must be a string of 1 to ${MAX_ID} characters, received ${received}`,
   );
 }
 

@@ -72,10 +72,9 @@ export function keyOf(path: QueryKey, input: unknown): QueryKey {
 export function pathOf(target: object, method?: string): readonly string[] {
   const path = (target as { readonly [PATH]?: unknown } | null)?.[PATH];
   if (!Array.isArray(path)) {
+    const received = kindOf(target);
     throw new TypeError(
-      `Cannot create query key: target must be a part of a client, such as rpc.posts.list.query, received ${
-        kindOf(target)
-      }`,
+      `Cannot create query key: target must be a part of a client, such as rpc.posts.list.query, received ${received}`,
     );
   }
   if (method === undefined || path.at(-1) === method) return path;

@@ -143,10 +143,9 @@ export async function allows(
   const answer: unknown = await rule(...request);
   if (typeof answer === "boolean") return answer;
   if (answer === undefined || answer === null) return false;
+  const received = show(answer);
   throw new TypeError(
-    `Cannot check access to traces: authorize must return a boolean, received ${
-      show(answer)
-    }`,
+    `Cannot check access to traces: authorize must return a boolean, received ${received}`,
   );
 }
 

@@ -75,10 +75,9 @@ export function createSampler(
 /** Untyped code may return a promise, which is truthy. */
 function checkBoolean(name: string, answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
+  const received = show(answer);
   throw new TypeError(
-    `Cannot trace a request: ${name} must return true or false, received ${
-      show(answer)
-    }`,
+    `Cannot trace a request: ${name} must return true or false, received ${received}`,
   );
 }
 

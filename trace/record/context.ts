@@ -103,10 +103,9 @@ export function inSpan<T>(
   attributes?: Attributes,
 ): T {
   if (typeof fn !== "function") {
+    const received = kindOf(fn);
     throw new TypeError(
-      `Cannot trace ${name}: its work must be a function, received ${
-        kindOf(fn)
-      }`,
+      `Cannot trace ${name}: its work must be a function, received ${received}`,
     );
   }
   const parent = getActiveSpan();

@@ -72,9 +72,8 @@ export function requireOne(
 ): void {
   const names = Object.keys(rules);
   if (names.some((name) => Reflect.get(options, name) !== undefined)) return;
+  const known = names.join(", ");
   throw new TypeError(
-    `Cannot ${operation}: options must contain one of ${
-      names.join(", ")
-    }, received none`,
+    `Cannot ${operation}: options must contain one of ${known}, received none`,
   );
 }

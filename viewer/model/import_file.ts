@@ -59,10 +59,9 @@ export async function readDataBlock(encoding: string, pieces: Pieces) {
     const packed = await openTraces(pieces);
     return { entries: summarizePacked(packed), complete: packed.complete };
   }
+  const received = show(encoding);
   throw new TypeError(
-    `Cannot read the page: data-encoding must be json or packed, received ${
-      show(encoding)
-    }`,
+    `Cannot read the page: data-encoding must be json or packed, received ${received}`,
   );
 }
 
@@ -90,10 +89,9 @@ function readTrace(value: unknown): SerializedTrace {
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== "object" || value === null) {
+    const received = kindOf(value);
     throw new TypeError(
-      `Cannot read traces: they must be an object or an array, received ${
-        kindOf(value)
-      }`,
+      `Cannot read traces: they must be an object or an array, received ${received}`,
     );
   }
   if ("traces" in value && Array.isArray(value.traces)) return value.traces;
