@@ -10,7 +10,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../core/check/options.ts";
-import { aFunction, rule } from "../core/check/rules.ts";
+import { aFunction, matching, rule } from "../core/check/rules.ts";
 import { isObject } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
 import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
@@ -52,10 +52,7 @@ const NAMED_WILDCARD = /^(.*?\/\{?)\*{1,2}(\w+)/;
 const OTHER_PARAMETER = /\/(\[\w+\]|<\w+>|\{\w+\})(?=\/|$)/;
 
 const aRoute = rule("an object such as { path, handler }", isObject);
-const aPath = rule(
-  'a string that begins with "/"',
-  (value) => typeof value === "string" && value.startsWith("/"),
-);
+const aPath = matching('a string that begins with "/"', /^\//);
 
 const ROUTE_OPTIONS: OptionRules<Route> = {
   path: aPath,

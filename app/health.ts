@@ -1,5 +1,11 @@
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
-import { aDuration, aFunction, aTimeout, rule } from "../core/check/rules.ts";
+import {
+  aDuration,
+  aFunction,
+  aTimeout,
+  matching,
+  rule,
+} from "../core/check/rules.ts";
 import { isObject } from "../core/check/show.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
@@ -41,10 +47,7 @@ export interface HealthOptions {
 }
 
 const OPTIONS: OptionRules<HealthOptions> = {
-  path: rule(
-    'a path such as "/health"',
-    (value) => typeof value === "string" && /^\/.*[^/]$/.test(value),
-  ),
+  path: matching('a path such as "/health"', /^\/.*[^/]$/),
   checks: rule(
     "an object of functions",
     (value) =>

@@ -7,13 +7,12 @@
  * @module
  */
 
-import { rule } from "../core/check/rules.ts";
+import { matching } from "../core/check/rules.ts";
 
 /** A token (RFC 6265, section 4.1.1). Only a trailing `*` has a meaning. */
-export const aCookieName = rule(
+export const aCookieName = matching(
   'the name of a cookie, such as "theme" or "_ga*"',
-  (value) =>
-    typeof value === "string" && /^(?=.)[!#$%&'+\-.^_`|~\w]*\*?$/.test(value),
+  /^(?=.)[!#$%&'+\-.^_`|~\w]*\*?$/,
 );
 
 /** Matches values of the kit's own cookies: tokens and ids. */

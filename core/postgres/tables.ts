@@ -1,4 +1,4 @@
-import { type Rule, rule } from "../check/rules.ts";
+import { matching, type Rule } from "../check/rules.ts";
 import type { PostgresConnection } from "./connection.ts";
 
 /** The tables and functions of a store. */
@@ -15,9 +15,9 @@ export interface Tables {
  * A name of a schema or table. It leaves room for suffixes, because Postgres cuts
  * names after 63 bytes.
  */
-export const anIdentifier: Rule = rule(
+export const anIdentifier: Rule = matching(
   "1 to 40 lower-case letters, digits and underscores, the first not a digit",
-  (value) => typeof value === "string" && /^[a-z_][a-z0-9_]{0,39}$/.test(value),
+  /^[a-z_][a-z0-9_]{0,39}$/,
 );
 
 /** The lock that processes hold to create tables one at a time. */

@@ -1,4 +1,4 @@
-import { type Rule, rule } from "../check/rules.ts";
+import { matching, type Rule } from "../check/rules.ts";
 import { kindOf } from "../check/show.ts";
 
 /**
@@ -48,9 +48,9 @@ export function kindOfClient(client: unknown): ClientKind | undefined {
  * A name that keys begin with, as a hash tag. A tag that begins with `}` would be
  * empty, so keys would be on different shards.
  */
-export const aRedisName: Rule = rule(
+export const aRedisName: Rule = matching(
   'a non-empty string that doesn\'t begin with "}"',
-  (value) => typeof value === "string" && /^[^}]/.test(value),
+  /^[^}]/,
 );
 
 /** A supported client. Errors never show it: it may hold a password. */

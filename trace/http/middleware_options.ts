@@ -9,7 +9,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { rule } from "../../core/check/rules.ts";
+import { matching, rule } from "../../core/check/rules.ts";
 import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
 import type { Sample, TrustParent } from "./sampling.ts";
@@ -69,16 +69,13 @@ export const TRACE_MIDDLEWARE: OptionRules<TraceMiddlewareOptions> = {
 };
 
 /** Other strings, such as globs, would match no request. */
-const aPath = rule(
+const aPath = matching(
   'paths such as "/health", or prefixes such as "/static/", without a query or "*"',
-  (value) => typeof value === "string" && /^\/[^?#*]*$/.test(value),
+  /^\/[^?#*]*$/,
 );
 
 /** A token (RFC 9110, section 5.6.2). */
-const aHeaderName = rule(
-  "names of headers",
-  (value) => typeof value === "string" && /^[!#$%&'*+\-.^_`|~\w]+$/.test(value),
-);
+const aHeaderName = matching("names of headers", /^[!#$%&'*+\-.^_`|~\w]+$/);
 
 /** @throws {TypeError} If an option is wrong or unknown. */
 export function checkMiddlewareOptions(
