@@ -1,24 +1,6 @@
-/** A key of Deno KV. */
-export type KvKey =
-  readonly (string | number | bigint | boolean | Uint8Array)[];
+import type { KvEntry, KvKey, KvTransaction } from "../../core/kv.ts";
 
-/** The part of a Deno KV transaction that the store uses. */
-export interface KvTransaction {
-  /** Makes the transaction fail if an entry no longer has this version. */
-  check(
-    entry: { readonly key: KvKey; readonly versionstamp: string | null },
-  ): KvTransaction;
-  /** Sets an entry. */
-  set(
-    key: KvKey,
-    value: unknown,
-    options: { expireIn: number },
-  ): KvTransaction;
-  /** Deletes an entry. */
-  delete(key: KvKey): KvTransaction;
-  /** Commits all of it, or nothing. */
-  commit(): Promise<{ readonly ok: boolean }>;
-}
+export type { KvKey, KvTransaction };
 
 /**
  * The part of `Deno.Kv` that the store uses. Written out so that programs
@@ -26,17 +8,11 @@ export interface KvTransaction {
  */
 export interface KvDatabase {
   /** Reads an entry, with strong consistency. */
-  get(
-    key: KvKey,
-  ): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
+  get(key: KvKey): Promise<Pick<KvEntry, "value" | "versionstamp">>;
   /** Reads the entries whose keys begin with a prefix, in order. */
   list(
     selector: { prefix: KvKey } | { prefix: KvKey; start: KvKey },
-  ): AsyncIterable<{
-    readonly key: readonly unknown[];
-    readonly value: unknown;
-    readonly versionstamp: string;
-  }>;
+  ): AsyncIterable<KvEntry & { readonly versionstamp: string }>;
   /** Begins a transaction. */
   atomic(): KvTransaction;
 }

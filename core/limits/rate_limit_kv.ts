@@ -5,38 +5,16 @@
  * @module
  */
 
+import type { KvEntry, KvKey, KvTransaction } from "../kv.ts";
+
 /** A key of Deno KV. */
-export type RateLimitKvKey =
-  readonly (string | number | bigint | boolean | Uint8Array)[];
+export type RateLimitKvKey = KvKey;
 
 /** An entry of Deno KV. */
-export interface RateLimitKvEntry {
-  /** The key. */
-  readonly key: readonly unknown[];
-  /** The value; `null` if there is none. */
-  readonly value: unknown;
-  /** Changes with the value; `null` if there is none. */
-  readonly versionstamp: string | null;
-}
+export type RateLimitKvEntry = KvEntry;
 
 /** The used part of a Deno KV transaction. */
-export interface RateLimitKvTransaction {
-  /** Makes the transaction fail if an entry no longer has this version. */
-  check(
-    entry: {
-      readonly key: RateLimitKvKey;
-      readonly versionstamp: string | null;
-    },
-  ): RateLimitKvTransaction;
-  /** Sets an entry, for so many milliseconds. */
-  set(
-    key: RateLimitKvKey,
-    value: unknown,
-    options: { expireIn: number },
-  ): RateLimitKvTransaction;
-  /** Commits all of it, or nothing. */
-  commit(): Promise<{ readonly ok: boolean }>;
-}
+export type RateLimitKvTransaction = KvTransaction;
 
 /** The used part of `Deno.Kv`. */
 export interface RateLimitKv {

@@ -1,30 +1,9 @@
-/** A key of Deno KV. */
-export type KvKey =
-  readonly (string | number | bigint | boolean | Uint8Array)[];
+import type { KvEntry, KvKey, KvTransaction } from "../../core/kv.ts";
 
-/** A key and its value, if it has one. */
-export interface KvEntry {
-  /** The key. */
-  readonly key: readonly unknown[];
-  /** The value, or `null`. */
-  readonly value: unknown;
-  /** Changes with the value. `null` if there is none. */
-  readonly versionstamp: string | null;
-}
+export type { KvEntry, KvKey };
 
 /** An atomic operation: all of its changes are made, or none. */
-export interface KvAtomicOperation {
-  /** Adds a condition: these entries are unchanged. */
-  check(
-    ...checks: { readonly key: KvKey; readonly versionstamp: string | null }[]
-  ): this;
-  /** Sets a value. It expires after `expireIn` milliseconds. */
-  set(key: KvKey, value: unknown, options?: { expireIn?: number }): this;
-  /** Deletes a value. */
-  delete(key: KvKey): this;
-  /** Makes the changes if all conditions hold. */
-  commit(): Promise<{ readonly ok: boolean }>;
-}
+export type KvAtomicOperation = KvTransaction;
 
 /**
  * The part of `Deno.Kv` that the store uses. Deno's own type exists only with

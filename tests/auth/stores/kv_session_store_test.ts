@@ -77,10 +77,10 @@ Deno.test("A KV store sets an expiry for each session and each note of its end",
       atomic() {
         const transaction = kv.atomic();
         const spy: KvTransaction = {
-          check: (entry) => (transaction.check(entry), spy),
+          check: (...entries) => (transaction.check(...entries), spy),
           delete: (key) => (transaction.delete(key), spy),
           set(key, value, options) {
-            if (!key.includes("ended")) told.push([key, options.expireIn]);
+            if (!key.includes("ended")) told.push([key, options!.expireIn!]);
             transaction.set(key, value, options);
             return spy;
           },
