@@ -6,7 +6,7 @@
 
 import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "../core/context.ts";
-import { errorResponse } from "../core/error_response.ts";
+import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { checkResponse } from "../core/http/is_response.ts";
 import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import { pathOf } from "../core/path.ts";
@@ -86,12 +86,8 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE) {
       allow.push("HEAD");
     }
     const list = allow.sort().join(", ");
-    return errorResponse(
-      405,
-      "METHOD_NOT_ALLOWED",
-      `This path does not allow ${method}; it allows ${list}`,
-      { allow: list },
-    );
+    const message = `This path does not allow ${method}; it allows ${list}`;
+    return methodNotAllowed(message, list);
   }
 
   /**

@@ -24,3 +24,8 @@ export function errorResponse(
   const init: ResponseInit = headers ? { status, headers } : { status };
   return Response.json({ error: { code, message } }, init);
 }
+
+/** Answers 405. `allow` lists the allowed methods, as in `GET, HEAD`. */
+export function methodNotAllowed(message: string, allow: string): Response {
+  return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+}

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
-import { errorResponse } from "../core/error_response.ts";
+import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
 import {
@@ -22,12 +22,7 @@ export function createHandler(
 
   return async function handleRevalidation(request) {
     if (request.method !== "POST") {
-      return errorResponse(
-        405,
-        "METHOD_NOT_ALLOWED",
-        "Revalidation requires POST",
-        { allow: "POST" },
-      );
+      return methodNotAllowed("Revalidation requires POST", "POST");
     }
     if (!await isAllowed(request)) {
       return errorResponse(

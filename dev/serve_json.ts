@@ -1,4 +1,4 @@
-import { errorResponse } from "../core/error_response.ts";
+import { methodNotAllowed } from "../core/error_response.ts";
 import { PRIVATE_HEADERS as headers } from "../core/http/private_headers.ts";
 import { addRoute } from "../trace/http/extra_routes.ts";
 import type { Tracer } from "../trace/types.ts";
@@ -18,7 +18,6 @@ export function serveJSON(
       return Response.json(await read(new URL(url).searchParams), { headers });
     }
     const message = `This path takes GET and HEAD, not ${method}`;
-    const allow = "GET, HEAD";
-    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+    return methodNotAllowed(message, "GET, HEAD");
   });
 }

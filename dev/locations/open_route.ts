@@ -5,7 +5,7 @@
  * @module
  */
 
-import { errorResponse } from "../../core/error_response.ts";
+import { errorResponse, methodNotAllowed } from "../../core/error_response.ts";
 import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
 import { isLocalRequest } from "../../trace/http/access.ts";
 import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
@@ -17,8 +17,7 @@ const MAX_BODY = 16 * 1024;
 /** Opens a line of a file of the project in the editor. */
 export const openRoute: ExtraRoute = async (request, info) => {
   if (request.method !== "POST") {
-    const message = "Use POST to open a file";
-    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow: "POST" });
+    return methodNotAllowed("Use POST to open a file", "POST");
   }
   // Another program of this machine has an editor of its own. A page of another
   // site can't send JSON without asking first.

@@ -6,7 +6,7 @@ import {
 } from "../../core/check/options.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { errorResponse } from "../../core/error_response.ts";
+import { methodNotAllowed } from "../../core/error_response.ts";
 import type { TraceData, Tracer } from "../types.ts";
 import { type Authorize, refuse, ruleOf } from "./access.ts";
 
@@ -63,12 +63,8 @@ export function createViewerHandler(
       const { headers, page } = await loadPage();
       return new Response(request.method === "GET" ? page : null, { headers });
     }
-    return errorResponse(
-      405,
-      "METHOD_NOT_ALLOWED",
-      `The viewer allows GET and HEAD, not ${request.method}`,
-      { allow: "GET, HEAD" },
-    );
+    const message = `The viewer allows GET and HEAD, not ${request.method}`;
+    return methodNotAllowed(message, "GET, HEAD");
   };
 }
 

@@ -1,6 +1,6 @@
 import { runOutside } from "../../core/request_scope.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { errorResponse } from "../../core/error_response.ts";
+import { methodNotAllowed } from "../../core/error_response.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { type Authorize, refuse, ruleOf } from "../http/access.ts";
 import { aFunction } from "../../core/check/rules.ts";
@@ -81,7 +81,6 @@ export function createTracesAPIHandler(
     if (method === "POST" && collector !== undefined) {
       return (await loadAnswers()).collect(collector, request);
     }
-    const message = `Traces take ${allow}, not ${method}`;
-    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+    return methodNotAllowed(`Traces take ${allow}, not ${method}`, allow);
   };
 }

@@ -1,6 +1,6 @@
 import { runOutside } from "../../core/request_scope.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { errorResponse } from "../../core/error_response.ts";
+import { errorResponse, methodNotAllowed } from "../../core/error_response.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { pathOf } from "../../core/path.ts";
@@ -79,10 +79,7 @@ export function createOTLPReceiver(
       );
     }
     if (request.method !== "POST") {
-      const message = `OTLP takes POST, not ${request.method}`;
-      return errorResponse(405, "METHOD_NOT_ALLOWED", message, {
-        allow: "POST",
-      });
+      return methodNotAllowed(`OTLP takes POST, not ${request.method}`, "POST");
     }
     return (await loadAnswers()).receive(tracer, request, signal);
   };
