@@ -58,10 +58,7 @@ export {
   type TraceAccess,
 } from "./http/access.ts";
 export { createTracesAPIHandler, type TracesAPIOptions } from "./live/api.ts";
-export {
-  createOTLPReceiver,
-  type OTLPReceiverOptions,
-} from "./live/otlp_receiver.ts";
+export * from "./live/otlp_receiver.ts";
 export * from "./live/websocket.ts";
 export {
   type Collector,

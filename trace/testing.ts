@@ -31,11 +31,7 @@
  * @module
  */
 
-export {
-  recordTrace,
-  type RecordTraceOptions,
-  type TraceRecording,
-} from "./testing/record_trace.ts";
+export * from "./testing/record_trace.ts";
 export { expectTrace, type TraceExpectation } from "./testing/expect_trace.ts";
 export type {
   CacheCheckOptions,

@@ -26,6 +26,7 @@ export function toKeyValues(
   }));
 }
 
+/** UTF-8 can't represent half of a surrogate pair. */
 function toAnyValue(value: AttributeValue): OTLPKeyValue["value"] {
   if (typeof value === "string") return { stringValue: value.toWellFormed() };
   if (typeof value === "boolean") return { boolValue: value };
