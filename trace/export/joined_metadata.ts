@@ -1,6 +1,6 @@
 import type { SpanData, TraceMetadata } from "../types.ts";
 import { attributeText } from "./attributes.ts";
-import { ACTION, isClientSpan, metadataOf } from "./semantics.ts";
+import { ACTION, isClientSpan, metadataOf, wasSent } from "./semantics.ts";
 
 /**
  * Returns the metadata of a joined trace.
@@ -41,9 +41,7 @@ function requestsOf(spans: readonly SpanData[]): SpanData[] {
   const requests = spans.filter((span) =>
     span.layer === "request" && statusOf(span) !== undefined
   );
-  const received = requests.filter((span) =>
-    !isClientSpan(span) && !Object.hasOwn(span.attributes, "url.full")
-  );
+  const received = requests.filter((span) => !wasSent(span));
   return received.length > 0 ? received : requests;
 }
 

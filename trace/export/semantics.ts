@@ -18,16 +18,12 @@ type Values = Readonly<Record<string, AttributeValue>>;
 /** OTLP's span kinds. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 
-/**
- * Returns the kind of one of our spans. A sent request has a full URL, and a
- * received one only a path. A browser receives none.
- */
+/** Returns the kind of one of our spans. */
 export function spanKind(span: SpanData): 1 | 2 | 3 {
   const { layer, attributes } = span;
   if (layer === "database") return KIND.client;
   if (!Object.hasOwn(attributes, "http.request.method")) return KIND.internal;
-  const isSent = Object.hasOwn(attributes, "url.full") || isClientSpan(span);
-  if (isSent) return KIND.client;
+  if (wasSent(span)) return KIND.client;
   return layer === "request" ? KIND.server : KIND.internal;
 }
 
@@ -72,6 +68,14 @@ export const CLOCK_SHIFT = "app.clock.shift";
 /** Whether a span ran in a browser. */
 export function isClientSpan(span: Attributed): boolean {
   return span.attributes[ORIGIN_ATTRIBUTE] === "client";
+}
+
+/**
+ * Whether a request was sent: then it has a full URL, and a received one only a
+ * path. A browser receives none.
+ */
+export function wasSent(span: Attributed): boolean {
+  return isClientSpan(span) || Object.hasOwn(span.attributes, "url.full");
 }
 
 /** Whether a span hasn't ended. */

@@ -7,7 +7,7 @@
 import { errorResponse } from "../../core/error_response.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
-import { isClientSpan, metadataOf } from "../export/semantics.ts";
+import { metadataOf, wasSent } from "../export/semantics.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
@@ -126,8 +126,7 @@ function readTraceFilter(query: URLSearchParams, tracer: Tracer) {
 
 /** Whether a server received this request. */
 function isReceived(span: SpanData): boolean {
-  return span.layer === "request" && !isClientSpan(span) &&
-    !Object.hasOwn(span.attributes, "url.full");
+  return span.layer === "request" && !wasSent(span);
 }
 
 function hasStatus(code: number | undefined, wanted: string): boolean {

@@ -6,7 +6,7 @@
  */
 
 import { attributeText, methodOf } from "../../trace/export/attributes.ts";
-import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
+import { isOpenSpan, wasSent } from "../../trace/export/semantics.ts";
 import { isProcedure, workKey } from "../../trace/export/work_key.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { percentile } from "../../trace/export/percentile.ts";
@@ -60,9 +60,7 @@ function workId({ span, parent }: SpanNode): string | undefined {
   const key = workKey(span, parent?.span);
   if (key !== undefined || isProcedure(span)) return key;
   const method = methodOf(span);
-  const isSent = Object.hasOwn(span.attributes, "url.full") ||
-    isClientSpan(span);
-  return method !== undefined && isSent
+  return method !== undefined && wasSent(span)
     ? `fetch:${method} ${fetchedPath(span)}`
     : undefined;
 }
