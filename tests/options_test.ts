@@ -349,7 +349,7 @@ const AUTH: Case[] = [
     what: "createRedisSessionStore()",
     options: { client: createRedisClient(), prefix: "a:" },
     cannot: "Cannot create session store: ",
-    names: "client, name, prefix, timeout, onError, now",
+    names: "client, timeout, onError, name, prefix, now",
     call: createRedisSessionStore,
   },
   {
@@ -460,7 +460,7 @@ const RPC: Case[] = [
     what: "createRedisRateLimitStore()",
     options: { client: new Redis({ lazyConnect: true }), name: "a" },
     cannot: "Cannot create rate limit store: ",
-    names: "client, name, timeout, onError",
+    names: "client, timeout, onError, name",
     call: createRedisRateLimitStore,
   },
   {
@@ -504,7 +504,7 @@ const RPC: Case[] = [
     what: "createRedisChannel()",
     options: { client: createRedisClient(), name: "a" },
     cannot: "Cannot create channel: ",
-    names: "client, name, history, transformer, timeout, onError",
+    names: "client, timeout, onError, name, history, transformer",
     call: createRedisChannel,
   },
   {

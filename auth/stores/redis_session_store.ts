@@ -17,18 +17,10 @@
  */
 
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
-import {
-  aFunction,
-  aNonEmptyString,
-  aTimeout,
-  required,
-} from "../../core/check/rules.ts";
-import {
-  aRedisClient,
-  aRedisName,
-  type RedisClient,
-} from "../../core/redis/client.ts";
+import { aFunction, aNonEmptyString } from "../../core/check/rules.ts";
+import { aRedisName } from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
+import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import {
@@ -46,13 +38,7 @@ export type { JWTPayload } from "../tokens/jwt.ts";
 export type { SessionRecord, SessionStore };
 
 /** Settings of a session store in Redis. */
-export interface RedisSessionStoreOptions {
-  /**
-   * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,
-   * `createCluster()`) or of `npm:ioredis` (`Redis`, `Cluster`). It needn't be
-   * connected: the store opens connections of its own with the same settings.
-   */
-  readonly client: RedisClient;
+export interface RedisSessionStoreOptions extends RedisOptions {
   /**
    * The name of the store. Processes with the same name share their sessions.
    * Applications on one Redis need different names. All keys begin with
@@ -64,23 +50,14 @@ export interface RedisSessionStoreOptions {
    * becomes one: `shop:` is written `{shop:}`. Default: none.
    */
   readonly prefix?: string;
-  /** How long to wait for Redis, in seconds. Default 1. */
-  readonly timeout?: number;
-  /**
-   * Called once for each outage, with an `UnavailableError`. Default:
-   * `console.error` with its message.
-   */
-  readonly onError?: (error: Error) => unknown;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
 const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
-  client: required(aRedisClient),
+  ...REDIS_OPTIONS,
   name: aRedisName,
   prefix: aNonEmptyString,
-  timeout: aTimeout("seconds"),
-  onError: aFunction,
   now: aFunction,
 };
 

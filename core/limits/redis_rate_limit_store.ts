@@ -11,10 +11,11 @@
  */
 
 import { checkOptions, type OptionRules } from "../check/options.ts";
-import { aFunction, aTimeout, required } from "../check/rules.ts";
+import { required } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
-import { aRedisClient, aRedisName, type RedisClient } from "../redis/client.ts";
+import { aRedisName } from "../redis/client.ts";
 import { RedisLink } from "../redis/link.ts";
+import { REDIS_OPTIONS, type RedisOptions } from "../redis/options.ts";
 import { RedisScript } from "../redis/script.ts";
 import { toDelay } from "../runtime/timeouts.ts";
 import type {
@@ -24,34 +25,21 @@ import type {
 } from "./rate_limit_store.ts";
 
 export type * from "./rate_limit_store.ts";
+export type { RedisOptions };
 
 /** Options of {@linkcode createRedisRateLimitStore}. */
-export interface RedisRateLimitStoreOptions {
-  /**
-   * A client of `npm:redis` 5 or 6, or of `npm:ioredis`. The store opens a
-   * connection of its own with the same settings.
-   */
-  readonly client: RedisClient;
+export interface RedisRateLimitStoreOptions extends RedisOptions {
   /**
    * The name that all keys of the store begin with, as a hash tag. Processes with
    * the same name share their limits. Applications on one Redis need different
    * names.
    */
   readonly name: string;
-  /** How long to wait for Redis, in seconds. Default: 1. */
-  readonly timeout?: number;
-  /**
-   * Called once for each outage, with an `UnavailableError`. Default:
-   * `console.error`.
-   */
-  readonly onError?: (error: Error) => unknown;
 }
 
 const OPTIONS: OptionRules<RedisRateLimitStoreOptions> = {
-  client: required(aRedisClient),
+  ...REDIS_OPTIONS,
   name: required(aRedisName),
-  timeout: aTimeout("seconds"),
-  onError: aFunction,
 };
 
 /** A store in Redis. It holds a connection from its first use on. */

@@ -7,13 +7,12 @@
 
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
-  aFunction,
   aNonEmptyString,
   aPositiveInteger,
-  aTimeout,
   required,
 } from "../../core/check/rules.ts";
-import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import type { RedisClient } from "../../core/redis/client.ts";
+import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
@@ -27,13 +26,7 @@ export type { Channel, ChannelSubscribeOptions, RedisClient };
 export type { Tracked, Transformer };
 
 /** Settings of a channel in Redis. */
-export interface RedisChannelOptions {
-  /**
-   * A client of `npm:redis` 5 or 6 or of `npm:ioredis`: for one server, for
-   * Sentinel or for a cluster. The channel opens its own connections with the
-   * same settings, so you needn't connect the client.
-   */
-  readonly client: RedisClient;
+export interface RedisChannelOptions extends RedisOptions {
   /** The key of the stream. Channels of the same name are one channel. */
   readonly name: string;
   /**
@@ -44,22 +37,13 @@ export interface RedisChannelOptions {
   readonly history?: number;
   /** Turns values into text and back. Default: `JSON`. */
   readonly transformer?: Transformer;
-  /** How long Redis may take to answer, in seconds. Default 1. */
-  readonly timeout?: number;
-  /**
-   * Called once for each outage, with an `UnavailableError`. Default: logs its
-   * message.
-   */
-  readonly onError?: (error: Error) => unknown;
 }
 
 const OPTIONS: OptionRules<RedisChannelOptions> = {
-  client: required(aRedisClient),
+  ...REDIS_OPTIONS,
   name: required(aNonEmptyString),
   history: aPositiveInteger,
   transformer: aTransformer,
-  timeout: aTimeout("seconds"),
-  onError: aFunction,
 };
 
 /** A channel in Redis. */
