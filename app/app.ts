@@ -26,7 +26,7 @@ export interface AppOptions {
 }
 
 /** Routes, middlewares and plugins on one server. */
-export interface App extends PluginHost {
+export interface App extends PluginHost, AsyncDisposable {
   /** Adds a middleware. The first one added is the outermost. */
   use(middleware: Middleware<Context>): App;
   /** Adds a route. */
@@ -56,6 +56,4 @@ export interface App extends PluginHost {
    * the others, and then rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
-  /** Calls `close()` at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -72,7 +72,7 @@ const OPTIONS: OptionRules<ServeOptions> = {
 };
 
 /** A listening server. */
-export interface Server {
+export interface Server extends AsyncDisposable {
   /** The address that it listens on. */
   readonly address: NetAddress;
   /**
@@ -85,8 +85,6 @@ export interface Server {
    * fetcher. A handler must not await it, because it waits for the handler.
    */
   shutdown(): Promise<void>;
-  /** Calls `shutdown()` at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**

@@ -71,7 +71,7 @@ export interface UpgradeOptions<T> {
 }
 
 /** Turns requests into WebSocket connections. */
-export interface Upgrader<T = unknown> {
+export interface Upgrader<T = unknown> extends AsyncDisposable {
   /**
    * Upgrades a request.
    *
@@ -91,8 +91,6 @@ export interface Upgrader<T = unknown> {
   readonly size: number;
   /** Closes every connection with code 1001 and resolves when all are gone. */
   close(): Promise<void>;
-  /** The same as `close()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Time between two checks of a socket's backlog, in milliseconds. */

@@ -24,7 +24,7 @@ import { Sender } from "./otlp_sender.ts";
 import { keyOf, traceOfSpans } from "./trace_assembler.ts";
 
 /** Sends the traces of tracers to a collector. */
-export interface OTLPExporter {
+export interface OTLPExporter extends AsyncDisposable {
   /** The numbers of traces so far. */
   readonly stats: OTLPExporterStats;
   /**
@@ -46,8 +46,6 @@ export interface OTLPExporter {
   flush(deadline?: OTLPDeadline): Promise<boolean>;
   /** Detaches from all tracers, flushes, and drops the rest. */
   close(deadline?: OTLPDeadline): Promise<void>;
-  /** Calls `close()` at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**

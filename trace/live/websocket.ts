@@ -41,7 +41,7 @@ const OPTIONS: OptionRules<TraceWebSocketOptions> = {
 };
 
 /** The live stream of a tracer. */
-export interface TraceWebSocket {
+export interface TraceWebSocket extends AsyncDisposable {
   /**
    * Answers a request for the stream: with 101, or an error with its reason.
    * Pass it the `info` of `Deno.serve`.
@@ -51,8 +51,6 @@ export interface TraceWebSocket {
   readonly size: number;
   /** Closes all connections and stops listening to the tracer. */
   close(): Promise<void>;
-  /** Calls `close()`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**

@@ -59,11 +59,9 @@ const OPTIONS: OptionRules<CLIReporterOptions> = {
 };
 
 /** A running reporter. */
-export interface CLIReporter {
+export interface CLIReporter extends Disposable {
   /** Stops reporting. */
   close(): void;
-  /** Calls `close()`. */
-  [Symbol.dispose](): void;
 }
 
 /**
