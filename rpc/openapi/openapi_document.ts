@@ -25,14 +25,7 @@ export interface OpenAPIDocument {
   /** Schemas and responses that the operations refer to. */
   readonly components: {
     readonly schemas: { readonly [name: string]: JSONSchema };
-    readonly responses: {
-      readonly [name: string]: {
-        readonly description: string;
-        readonly content: {
-          readonly "application/json": { readonly schema: JSONSchema };
-        };
-      };
-    };
+    readonly responses: { readonly [name: string]: OpenAPIResponse };
   };
   /** The groups of operations: the first keys of their paths. */
   readonly tags: readonly { readonly name: string }[];
@@ -49,25 +42,30 @@ export interface OpenAPIOperation {
     readonly name: "input";
     readonly in: "query";
     readonly required: boolean;
-    readonly content: {
-      readonly "application/json": { readonly schema: JSONSchema };
-    };
+    readonly content: OpenAPIContent;
   }[];
   /** The input of a mutation. */
   readonly requestBody?: {
     readonly description?: string;
     readonly required: boolean;
-    readonly content: {
-      readonly "application/json": { readonly schema: JSONSchema };
-    };
+    readonly content: OpenAPIContent;
   };
   /** The responses by HTTP status. */
   readonly responses: {
-    readonly [status: string]: { readonly $ref: string } | {
-      readonly description: string;
-      readonly content: {
-        readonly "application/json": { readonly schema: JSONSchema };
-      };
-    };
+    readonly [status: string]: { readonly $ref: string } | OpenAPIResponse;
   };
+}
+
+/** A response in an OpenAPI document. */
+export interface OpenAPIResponse {
+  /** When it is sent. */
+  readonly description: string;
+  /** Its body. */
+  readonly content: OpenAPIContent;
+}
+
+/** A body in an OpenAPI document. */
+export interface OpenAPIContent {
+  /** The schema of the JSON. */
+  readonly "application/json": { readonly schema: JSONSchema };
 }
