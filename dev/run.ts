@@ -31,7 +31,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   const app = mount(entry, options.entry, tracing);
   const server = await listen(app, options);
   // `finished` reports what `shutdown()` does.
-  const settled = onFirstSignal(() => server.shutdown().catch(() => {}));
+  const finish = onFirstSignal(() => server.shutdown().catch(() => {}));
 
   const url = serverURL(server.address);
   console.log(`Listening on ${url}`);
@@ -42,7 +42,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   } finally {
     // Also if the app fails to close. Otherwise the traces would be lost.
     await tracing?.close();
-    await settled();
+    await finish();
   }
 }
 

@@ -21,32 +21,29 @@ function isAllowed(operation: typeof WRITE_NOTE | typeof SEND_SIGNAL): boolean {
  * Calls the listener on the first signal. A signal after the time for a shutdown
  * ends the process.
  *
- * @returns Waits for the signal to Deno's `--watch`, if one is on its way. The
- * end of the program would remove the listeners, and the signal would then end
- * the process.
+ * @returns Ends Deno's `--watch` if it doesn't end by itself. To be called when all
+ * is done, because the watcher waits half a second at most.
  */
 export function onFirstSignal(listener: () => void): () => Promise<void> {
   let first: number | undefined;
-  let settled = Promise.resolve();
+  let finish = () => Promise.resolve();
   for (const name of SIGNALS) process.on(name, () => handle(name));
   if (isAllowed(WRITE_NOTE) && process.env[ENDING] !== undefined) {
     queueMicrotask(() => handle("SIGTERM"));
   }
-  return () => settled;
+  return () => finish();
 
   function handle(name: NodeJS.Signals): void {
     if (first === undefined) {
       first = performance.now();
       const mayBeWatched = "Deno" in globalThis && isAllowed(SEND_SIGNAL);
-      if (name === "SIGTERM" && mayBeWatched) settled = endWatcher();
+      if (name === "SIGTERM" && mayBeWatched) finish = endWatcher;
       listener();
       return;
     }
     // The watcher sends one, so another one asks for the end.
     if (name === "SIGTERM" && isAllowed(WRITE_NOTE)) process.env[ENDING] = "1";
-    if (performance.now() - first > SHUTDOWN_TIMEOUT * 1_000) {
-      process.exit(1);
-    }
+    if (performance.now() - first > SHUTDOWN_TIMEOUT * 1_000) process.exit(1);
   }
 }
 
@@ -54,6 +51,9 @@ export function onFirstSignal(listener: () => void): () => Promise<void> {
  * Ends Deno's `--watch`. It runs in this process, and after the program's end it
  * waits for a changed file: SIGTERM ends the program, and only SIGINT the watcher.
  * For a restart, the watcher itself sends SIGTERM. It then ignores SIGINT.
+ *
+ * Waits for the signal, because the end of the program would remove the listeners,
+ * and the signal would then end the process.
  */
 function endWatcher(): Promise<void> {
   return new Promise((resolve) => {

@@ -156,6 +156,30 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "dev with --watch writes --export on SIGTERM after a slow app has closed",
+  ignore,
+  async fn() {
+    await using folder = await makeProject();
+    const slow = "new Promise((resolve) => setTimeout(resolve, 1_000))";
+    const text = `export default {
+      fetch: () => new Response("x"),
+      close: () => ${slow},
+    };`;
+    await folder.write("main.ts", text);
+    await using child = startDeno(
+      [...COMMAND, "--trace", "--export=out.html"],
+      folder.path,
+    );
+    await (await fetch(await addressOf(child))).text();
+    await child.printed(/^GET \/ 200/m);
+    child.kill("SIGTERM");
+    assertEquals(await child.code, 0, child.stdout + child.stderr);
+    assertMatch(child.stdout, /^Wrote 1 trace to out\.html$/m);
+  },
+});
+
+Deno.test({
   name: "dev with --watch writes --export on SIGTERM while a response goes on",
   ignore,
   async fn() {
