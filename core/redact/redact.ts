@@ -35,10 +35,13 @@ const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
 /**
  * A credential after an HTTP authentication scheme, as in `Bearer abc` and
- * `bearer, abc`, or after an option, as in `--password abc` and `curl -u ada:abc`.
+ * `bearer, abc`, or after an option, as in `--password abc`.
  */
 const CREDENTIAL =
-  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\bcurl .{0,256}(?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+/gi;
+  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+/gi;
+
+/** A name and a password for `curl`. */
+const CURL_USER = /(?<= (?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+/g;
 
 /**
  * Redacts a text.
@@ -71,10 +74,9 @@ function redactDecoded(text: string, depth: number): string {
 
 function redactCredentials(text: string): string {
   if (!/bearer|basic|-/i.test(text)) return text;
-  return text.replace(
-    CREDENTIAL,
-    (word) => isCredential(word) ? REDACTED : word,
-  );
+  const redact = (word: string) => isCredential(word) ? REDACTED : word;
+  const redacted = text.replace(CREDENTIAL, redact);
+  return /\bcurl /.test(text) ? redacted.replace(CURL_USER, redact) : redacted;
 }
 
 /** Whether a text is a credential, unlike a word as in `basic authentication`. */
