@@ -82,9 +82,7 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE) {
       const message = TRACES.test(path) ? NO_TRACES : NOTHING;
       return errorResponse(404, "NOT_FOUND", message);
     }
-    if (allow.includes("GET") && !allow.includes("HEAD")) {
-      allow.push("HEAD");
-    }
+    if (allow.includes("GET") && !allow.includes("HEAD")) allow.push("HEAD");
     const list = allow.sort().join(", ");
     const message = `This path does not allow ${method}; it allows ${list}`;
     return methodNotAllowed(message, list);

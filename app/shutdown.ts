@@ -203,9 +203,7 @@ export class RunningScopes {
     this.#phase = "ended";
     await close();
     for (const caller of this.#callers) sent.delete(caller);
-    if (sent.size > 0) {
-      await deadline.limits(Promise.allSettled(sent.values()));
-    }
+    if (sent.size > 0) await deadline.limits(Promise.allSettled(sent.values()));
   }
 }
 

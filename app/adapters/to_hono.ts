@@ -162,9 +162,7 @@ async function pass(
   const { c } = context;
   const { req } = c;
   await next();
-  if (!context.isAnswered) {
-    noteRoute(req.matchedRoutes?.[req.routeIndex ?? -1]);
-  }
+  if (!context.isAnswered) noteRoute(req.matchedRoutes?.[req.routeIndex ?? -1]);
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
   // Reading `c.res` would create an empty 200, and hide Hono's own error.
   checkResponse(

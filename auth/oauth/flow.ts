@@ -75,9 +75,7 @@ export class OAuthFlow {
     cookieHeader: string | null,
     returnTo?: unknown,
   ): { url: string; cookies: string[] } {
-    if (provider.getAuthorizationUrl === undefined) {
-      throw notOAuth(provider.id);
-    }
+    if (provider.getAuthorizationUrl === undefined) throw notOAuth(provider.id);
     const redirectUri = readRedirectUri(provider, requested);
     const state = randomValue();
     const verifier = randomValue();

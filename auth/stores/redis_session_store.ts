@@ -210,9 +210,7 @@ const HASH_TAG = /^[^{]*\{[^}]+\}/;
 /** Returns the start of all keys. Its hash tag keeps them on one shard. */
 function baseOf({ name, prefix }: RedisSessionStoreOptions): string {
   if (prefix === undefined) return `{${name ?? "session"}}:`;
-  if (name === undefined) {
-    return HASH_TAG.test(prefix) ? prefix : `{${prefix}}`;
-  }
+  if (name === undefined) return HASH_TAG.test(prefix) ? prefix : `{${prefix}}`;
   throw new TypeError(
     "Cannot create session store: prefix must be absent if name is given, received both",
   );

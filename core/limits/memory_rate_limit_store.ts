@@ -81,9 +81,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
       const window = this.#peek(clear.rule, keyPart(clear.key), time);
       if (window !== undefined) window.count = 0;
     }
-    if (mark !== undefined) {
-      this.#marks.set(keyPart(mark.name), time + mark.ms);
-    }
+    if (mark !== undefined) this.#marks.set(keyPart(mark.name), time + mark.ms);
   }
 
   /** The same for one key, with half of the look-ups. */

@@ -79,9 +79,7 @@ function* scopesOfRecord(
 ): ReturnType<typeof scopesOf> {
   yield* scopesOf({ tags });
   yield [`key ${scopeKey}`, "it"];
-  for (const key of keys) {
-    yield [`key ${key}`, `its part ${shownKey(key)}`];
-  }
+  for (const key of keys) yield [`key ${key}`, `its part ${shownKey(key)}`];
   for (const each of [...paths, ...path === undefined ? [] : [path]]) {
     yield* scopesOf({ paths: [each], prefixes: prefixesOf(each) });
   }

@@ -47,9 +47,7 @@ export function readClientSpan(
     return `${at}.parentId must be null or 16 lower-case hex digits, not all zero`;
   }
   if (typeof name !== "string") return `${at}.name must be a string`;
-  if (!isLayer(layer)) {
-    return `${at}.layer must be one of ${LAYERS.join(", ")}`;
-  }
+  if (!isLayer(layer)) return `${at}.layer must be one of ${LAYERS.join(", ")}`;
   if (!STATUSES.includes(status as SpanStatus)) {
     return `${at}.status must be one of ${STATUSES.join(", ")}`;
   }

@@ -69,9 +69,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
     const records = this.#records;
     const ids = this.#recordedIds ??= new Set();
     for (; this.#indexedRecords < records.length; this.#indexedRecords++) {
-      for (const { id } of records[this.#indexedRecords]!.spans) {
-        ids.add(id);
-      }
+      for (const { id } of records[this.#indexedRecords]!.spans) ids.add(id);
     }
     return ids.has(spanId);
   }

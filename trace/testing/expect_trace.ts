@@ -195,9 +195,7 @@ export class TraceExpectation {
     const nouns = [`span ${called}`, `spans ${called}`] as const;
     const problem = compareCount(found.length, options, nouns);
     if (problem === undefined) return;
-    if (found.length > 0) {
-      fail(problem, found.map(({ name }) => name), check);
-    }
+    if (found.length > 0) fail(problem, found.map(({ name }) => name), check);
     const names = inLayer.map((span) => span.name);
     const meant = typeof name === "string" ? closest(name, names) : undefined;
     const hint = meant === undefined

@@ -58,8 +58,6 @@ export function splitAtMatches(
     from = at + query.length;
     parts.push({ text: text.slice(at, from), match: true });
   }
-  if (from < text.length) {
-    parts.push({ text: text.slice(from), match: false });
-  }
+  if (from < text.length) parts.push({ text: text.slice(from), match: false });
   return parts;
 }
