@@ -1,7 +1,7 @@
 /**
- * Runs all tests, in three processes side by side: much of their time is spent
- * waiting. Their outputs come one after the other. With arguments, checks the
- * types of the tests of these paths, and runs them in one process.
+ * Runs all tests, in two processes side by side: most of their time is spent
+ * waiting. The second process's output comes after the first's. With arguments,
+ * checks the types of the tests of these paths, and runs them in one process.
  *
  * @module
  */
@@ -9,26 +9,21 @@
 import { stripVTControlCharacters } from "node:util";
 import { startDeno } from "./child.ts";
 
-/**
- * What the second and the third process run in `tests/`. The first two take
- * equally long. The third, whose tests rarely wait, ends early.
- */
-const SHARES: readonly (readonly string[])[] = [
-  [
-    "auth",
-    "cluster",
-    "combined",
-    "data",
-    "fuzz",
-    "hostile_length",
-    "limits",
-    "rpc",
-    "scaling",
-    "soak",
-    "viewer",
-  ],
-  ["docs", "registry"],
-];
+/** Folders of `tests/` that the second process runs. They take half the time. */
+const SECOND = new Set([
+  "auth",
+  "cluster",
+  "combined",
+  "data",
+  "fuzz",
+  "hostile_length",
+  "limits",
+  "rpc",
+  "scaling",
+  "soak",
+  "trace",
+  "viewer",
+]);
 
 const TEST = [
   "test",
@@ -41,16 +36,15 @@ const TEST = [
 const RESULT =
   /^\S+ \| (?<passed>\d+) passed(?: \((?<steps>\d+) steps?\))? \| (?<failed>\d+) failed(?: \| (?<ignored>\d+) ignored)?/gm;
 
-/** Returns the paths for each process. */
 async function shares(): Promise<string[][]> {
-  const all: string[][] = [[], ...SHARES.map(() => [])];
+  const first: string[] = [];
+  const second: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir("tests")) {
     if (!isDirectory && !name.endsWith("_test.ts")) continue;
-    all[SHARES.findIndex((share) => share.includes(name)) + 1]!
-      .push(`tests/${name}`);
+    (SECOND.has(name) ? second : first).push(`tests/${name}`);
   }
-  if (navigator.hardwareConcurrency === 1) return [all.flat()];
-  return all.filter((share) => share.length > 0).map((share) => share.sort());
+  const all = [first.sort(), second.sort()];
+  return navigator.hardwareConcurrency > 1 ? all : [all.flat()];
 }
 
 const begun = performance.now();
