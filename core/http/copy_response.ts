@@ -4,7 +4,7 @@
  * On Bun, a text gets its type when it is sent, and a copy of it would have
  * none. Browsers would guess the type, and may run such a text as HTML.
  *
- * @param body The body of the copy. Default: that of the response.
+ * @param body The body of the copy. Default: the body of the response.
  */
 export function copyResponse(
   response: Response,
