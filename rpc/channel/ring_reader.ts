@@ -1,5 +1,5 @@
 import type { Tracked } from "../procedure/tracked.ts";
-import { SETTLED } from "../server/call.ts";
+import { ENDS } from "../signal_events.ts";
 import { type MessageRing, messagesLost, type Waiter } from "./message_ring.ts";
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;
@@ -9,9 +9,6 @@ interface Call<T> {
   resolve(result: Result<T>): void;
   reject(error: unknown): void;
 }
-
-/** The events that end a reader. */
-export const ENDS: readonly string[] = ["abort", SETTLED];
 
 /**
  * Reads a ring from a position on, until the signal aborts. It fails if the

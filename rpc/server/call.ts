@@ -6,6 +6,7 @@ import type {
   ProcedureKind,
 } from "../procedure/procedure.ts";
 import type { Schema } from "../procedure/schema.ts";
+import { SETTLED } from "../signal_events.ts";
 
 /** A procedure at its place in a router. */
 export interface Endpoint {
@@ -26,12 +27,6 @@ export interface CallSource {
   /** The id of the last value that a returning subscriber has received. */
   readonly lastEventId?: string | undefined;
 }
-
-/**
- * The event of a call's signal when the procedure is done. Channels end their
- * readers then, because the signal isn't aborted.
- */
-export const SETTLED = "settled";
 
 /** One call of a procedure. */
 export class Call implements CallInfo<unknown> {
