@@ -11,9 +11,10 @@ export function copyResponse(
   body?: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Response {
   // First: on Bun, reading the body removes a type that wasn't read before.
-  const isUntyped = !response.headers.has("content-type");
+  const isUntyped = "Bun" in globalThis &&
+    !response.headers.has("content-type");
   const copy = new Response(body ?? response.body, response);
-  if (isUntyped && copy.body !== null && "Bun" in globalThis) {
+  if (isUntyped && copy.body !== null) {
     copy.headers.set("content-type", "text/plain;charset=UTF-8");
   }
   return copy;
