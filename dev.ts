@@ -27,9 +27,6 @@
  * @module
  */
 
-import { realpathSync } from "node:fs";
-import process from "node:process";
-import { pathToFileURL } from "node:url";
 import { printable } from "./core/redact/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { DevError } from "./dev/dev_error.ts";
@@ -47,6 +44,7 @@ export async function dev(args: readonly string[]): Promise<number> {
     if (options.help) {
       console.log(USAGE);
     } else {
+      const { default: process } = await import("node:process");
       const { deno, node } = process.versions;
       if (deno === undefined && Number.parseInt(node!) < 22) {
         throw new DevError(
@@ -65,13 +63,18 @@ export async function dev(args: readonly string[]): Promise<number> {
   }
 }
 
-// Node 22 has no `import.meta.main`.
-const [, program] = process.argv;
-if (
-  import.meta.main ??
-    (program !== undefined &&
-      import.meta.url === pathToFileURL(realpathSync(program)).href)
-) {
+// An app that only imports `dev` doesn't wait for Node's modules, 50 ms on Deno.
+if (import.meta.main ?? await isProgram()) {
+  const { default: process } = await import("node:process");
   // Open timers or connections of the app would keep the process alive.
   process.exit(await dev(process.argv.slice(2)));
+}
+
+/** Node 22 has no `import.meta.main`. */
+async function isProgram(): Promise<boolean> {
+  const { argv: [, program] } = await import("node:process");
+  const { realpathSync } = await import("node:fs");
+  const { pathToFileURL } = await import("node:url");
+  return program !== undefined &&
+    import.meta.url === pathToFileURL(realpathSync(program)).href;
 }

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { closest } from "../core/check/options.ts";
+import { nodeUtil } from "../core/runtime/node_builtins.ts";
 import { DevError } from "./dev_error.ts";
 
 /** Arguments of the dev command. */
@@ -126,7 +126,7 @@ const UNKNOWN = /^Unknown option '--([\w-]+)'/;
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({
+    return nodeUtil().parseArgs({
       args: [...args],
       allowPositionals: true,
       options: OPTIONS,
