@@ -17,8 +17,8 @@ export const LONG = 10 * SHORT;
 const LIMIT = 20;
 /** Work below this time is harmless at any growth, in milliseconds. */
 const FLOOR = 10;
-/** Maximum attempts, because a measurement may include garbage collection. */
-const ATTEMPTS = 6;
+/** Maximum attempts: garbage collection or a busy machine may add time. */
+const ATTEMPTS = 12;
 
 /** Work on a text. */
 export interface Work<Input> {
