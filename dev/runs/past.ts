@@ -136,18 +136,19 @@ export class Past {
     segments: readonly Segment[],
     listener: PastListener,
   ): Iterator<void> {
-    // Older lines have no room.
-    let surplus = -this.#maxTraces;
-    for (const { lines } of segments) surplus += lines.length - 1;
+    let later = 0;
+    for (const { lines } of segments) later += lines.length - 1;
     for (const { path, start, index, lines: [first, ...lines] } of segments) {
+      later -= lines.length;
+      // Older lines have no room.
+      const surplus = Math.max(0, later + lines.length - this.#maxTraces);
       try {
         const header = readHeader(first!);
         yield;
         if (header === undefined) continue;
         const isCut = index > 0 || surplus > 0;
         const run = { start, changed: header.changed, isCut };
-        for (const line of lines) {
-          if (surplus-- > 0) continue;
+        for (const line of lines.slice(surplus)) {
           this.#readLine(line, run, listener);
           yield;
         }

@@ -209,6 +209,18 @@ for (const [what, damage, reason] of DAMAGES) {
   });
 }
 
+Deno.test("A damaged segment with many lines hides no other traces", async () => {
+  await using folder = await makeFolder();
+  for (const name of ["damaged", "kept"]) await record(folder, name);
+  const [path] = await segmentsIn(folder);
+  await Deno.writeTextFile(path!, "{\n".repeat(5_000));
+  using warnings = captureWarnings();
+  await using run = await start(folder);
+  assertEquals(run.list().map(([, name]) => name), ["kept"]);
+  await run.close();
+  assertEquals(warnings.lines.length, 1);
+});
+
 Deno.test("Only the user can read what the folder keeps", async () => {
   await using folder = await makeFolder();
   // The first run makes the folder.
