@@ -32,9 +32,13 @@ export function lineOf(span: Pick<SpanData, "attributes">): string {
   return codeLineOf(span, "") ?? "";
 }
 
+/** The comments and parentheses before a statement's first word. */
+const START = /^(?:[\s(]|--.*|\/\*[^]*?\*\/)*/;
+
 /** Whether a statement reads, as far as its first word says. */
 export function isReading(statement: string): boolean {
-  return /^\s*(?:select|with|values|table)\b/i.test(statement);
+  return /^(?:select|with|values|table|h?get|hgetall)\b/i
+    .test(statement.replace(START, ""));
 }
 
 /**

@@ -30,6 +30,32 @@ Deno.test("A query for each row is one cause, with its route, line and evidence"
   assertEquals(time, EPOCH + 12 + 2 + 3 + 2 + 7 + 1);
 });
 
+Deno.test("A query for each row is a cause also after comments, in parentheses and in Redis", async () => {
+  const statements = [
+    "-- name: FindUser :one\nSELECT name FROM user WHERE id = $1",
+    "/* users.ts */ /**/ SELECT name FROM user WHERE id = $1",
+    "(SELECT name FROM user WHERE id = $1)",
+    "HGETALL user:?",
+    "GET user:?",
+  ];
+  const causes = await causesIn(({ request }, record) => {
+    for (const [line, text] of statements.entries()) {
+      request(`/${line}`, (root) => {
+        for (let i = 0; i < 5; i++) {
+          record(root, 1, "db.query", query(text, at(line)));
+          record(root, 1, "db.query", query(`-- SELECT\nDELETE ${line}`));
+        }
+      });
+    }
+  });
+  assertEquals(
+    causes,
+    statements.map((text, line) =>
+      `repeated-query: 5 × ${text.replace("\n", " ")} posts.ts:${line}`
+    ).sort(),
+  );
+});
+
 Deno.test("Loops that write, poll, read page by page or come from several lines aren't causes", async () => {
   const causes = await causesIn(({ request, clock }, record) => {
     request("/", (root) => {
