@@ -5,6 +5,8 @@
  */
 
 import { kindOf } from "../core/check/show.ts";
+import { printableError } from "../core/redact/printable.ts";
+import { currentScope } from "../core/request_scope.ts";
 
 /** Listens. Unlike Deno's errors, these name the address. */
 export function listen(
@@ -14,7 +16,7 @@ export function listen(
   handler: Deno.ServeHandler<Deno.NetAddr>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
-    return Deno.serve(options, handler);
+    return Deno.serve({ ...options, onError: endResponse }, handler);
   } catch (cause) {
     const { InvalidData, AddrInUse } = Deno.errors;
     // Invalid data is in the certificate or its key.
@@ -26,6 +28,15 @@ export function listen(
       { cause },
     );
   }
+}
+
+/** Reports an error that the app didn't handle. Mostly a body has failed. */
+function endResponse(error: unknown): Response {
+  const span = currentScope()?.span;
+  span?.event("response.cut_off");
+  span?.error(error);
+  console.error("Cannot send response:", printableError(error));
+  return new Response("Internal Server Error", { status: 500 });
 }
 
 /** Checks the certificate and its key. Errors contain neither. */

@@ -1,6 +1,11 @@
 /** Atlas with four planted mistakes, under the dev command. */
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { connect, type Socket } from "node:net";
 import type { Finding } from "../../trace/finding.ts";
 import { ROOT } from "../helpers.ts";
@@ -224,4 +229,50 @@ Deno.test("A client that leaves while its body is read isn't a cause", async () 
   const response = await fetch(new URL("/__app/traces/findings", url));
   const { findings } = await response.json() as { findings: Finding[] };
   assertEquals(findings.map(({ route }) => route), ["GET /last"]);
+});
+
+Deno.test("A stream that fails is a cause with its line, and a client that leaves it isn't", async () => {
+  await using served = await serveApp(
+    `const headers = { "content-type": "text/html" };
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 10));
+    const endless = { async pull(controller) {
+      await wait();
+      controller.enqueue(new Uint8Array(1));
+    } };
+    const failing = { async pull() {
+      await wait();
+      throw new TypeError("no rows left");
+    } };
+    export default {
+      fetch: (request) => new Response(
+        new ReadableStream(request.url.endsWith("left") ? endless : failing),
+        { headers },
+      ),
+    };`,
+    "--trace",
+  );
+  const { child, url } = served;
+  await visit(url, "/left");
+  await child.printed(/^GET \/left 200/m);
+  for (const dest of ["document", "empty"]) {
+    const response = await fetch(new URL(`/${dest}`, url), {
+      headers: { "sec-fetch-dest": dest },
+    });
+    await assertRejects(() => response.text());
+    await child.printed(
+      new RegExp(
+        `^GET /${dest} 200 .* TypeError: no rows left main.ts:9$`,
+        "m",
+      ),
+    );
+    await child.printed(
+      new RegExp(
+        `! TypeError: no rows left main.ts:9 \\(GET /${dest}\\)$`,
+        "m",
+      ),
+    );
+  }
+  const response = await fetch(new URL("/__app/traces/findings", url));
+  const { findings } = await response.json() as { findings: Finding[] };
+  assertEquals(findings.length, 2);
 });

@@ -41,8 +41,16 @@ function isUnhandled(
     if (at.status !== "error") return false;
     // Procedures only fail with errors that aren't meant for the caller.
     if (at.layer === "rpc") return true;
-    if (at === root) return status === undefined || status >= 500;
+    if (at === root) {
+      return status === undefined || status >= 500 || isCutOff(at);
+    }
     at = parentOf(at);
   }
   return false;
+}
+
+/** Whether the response was cut off by an error, and not by the client. */
+function isCutOff({ events, attributes }: SpanData): boolean {
+  return attributes["error.type"] !== undefined &&
+    events.some(({ name }) => name === "response.cut_off");
 }
