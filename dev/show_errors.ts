@@ -9,10 +9,12 @@ import { isLocalRequest } from "../trace/http/access.ts";
 import { getActiveSpan } from "../trace/record/context.ts";
 import { describeError } from "../trace/record/describe_error.ts";
 import type { Tracer } from "../trace/types.ts";
+import { loggedErrors } from "./logs/capture_console.ts";
 
 /**
  * Creates a middleware that answers a browser's navigation with a page if the app
- * didn't handle an error. Other clients get the app's JSON.
+ * didn't handle an error. Other clients get the app's JSON. It also records the
+ * error that a framework has logged and answered.
  *
  * @param tracer Knows the route of the request.
  */
@@ -20,12 +22,16 @@ export function showErrors(tracer: Tracer): Middleware {
   const middleware: Middleware = async (request, { info }, next) => {
     const response = await next();
     const failure = unhandledErrorOf(response);
+    const span = getActiveSpan();
+    if (span !== undefined && response.status >= 500 && !failure) {
+      // Frameworks such as Hono log an error and answer it.
+      span.error(loggedErrors.get(span.root));
+    }
     if (
       failure === undefined || !prefersHtml(request.headers.get("accept")) ||
       !isLocalRequest(request, info)
     ) return response;
     const { type, message } = describeError(failure.error);
-    const span = getActiveSpan();
     const route = span && tracer.getTrace(span.traceId)?.spans.get(span.id)
       ?.attributes["http.route"];
     const path = printable(redactText(pathOf(request.url)));

@@ -17,7 +17,7 @@ import { nodeUtil } from "../../core/runtime/node_builtins.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
 import { SpanImpl } from "../../trace/record/span.ts";
 import { standardOutput, wantsColor } from "../../trace/report/terminal.ts";
-import type { TraceData, Tracer } from "../../trace/types.ts";
+import type { Span, TraceData, Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";
 import {
   createLogFormat,
@@ -49,6 +49,9 @@ export interface CapturedLogs {
 }
 
 type Method = (...args: unknown[]) => void;
+
+/** The last error that `console.error()` got, by the root span of its request. */
+export const loggedErrors = new WeakMap<Span, Error>();
 
 /**
  * Records the logs of requests as events of their active spans. All other calls
@@ -86,6 +89,8 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
       safe[1] === args ? text : textOf(...safe),
     );
     const severity = severityOf(method, plain);
+    const error = args.find((arg) => arg instanceof Error);
+    if (error && method === "error") loggedErrors.set(trace.root, error);
     isRecorded = false;
     span.event("log", {
       "log.severity": severity,

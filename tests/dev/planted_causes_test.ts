@@ -276,3 +276,32 @@ Deno.test("A stream that fails is a cause with its line, and a client that leave
   const { findings } = await response.json() as { findings: Finding[] };
   assertEquals(findings.length, 2);
 });
+
+Deno.test("An error that a framework logs and answers is a cause, with its line", async () => {
+  await using served = await serveApp(
+    `import { Hono } from "hono";
+    const app = new Hono();
+    app.get("/notes", () => {
+      throw new TypeError("no notes");
+    });
+    app.get("/retried", (c) => {
+      console.error(new Error("the first try failed"));
+      return c.text("done");
+    });
+    app.get("/down", (c) => {
+      console.warn(new Error("slow"));
+      return c.text("later", 503);
+    });
+    export default app;`,
+    "--trace",
+  );
+  const { child, url } = served;
+  await visit(url, "/retried");
+  await visit(url, "/down");
+  await visit(url, "/notes");
+  await child.printed(/^GET \/notes 500 .* TypeError: no notes main\.ts:4$/m);
+  await child.printed(/! TypeError: no notes main\.ts:4 \(GET \/notes\)$/m);
+  const response = await fetch(new URL("/__app/traces/findings", url));
+  const { findings } = await response.json() as { findings: Finding[] };
+  assertEquals(findings.map(({ route }) => route), ["GET /notes"]);
+});
