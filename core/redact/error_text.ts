@@ -47,7 +47,11 @@ export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
   if (typeof value !== "string" && isLarge(value)) {
     return `${Object.prototype.toString.call(value)}, too large to be shown`;
   }
-  return redactMessage(String(value), maxLength);
+  const text = String(value);
+  const { message } = Object(value) as { readonly message?: unknown };
+  // Clients of databases throw objects such as `{ code, message }`.
+  const isNamed = text === "[object Object]" && typeof message === "string";
+  return redactMessage(isNamed ? message : text, maxLength);
 }
 
 /** Returns the text of an error, its causes and its aggregated errors. */

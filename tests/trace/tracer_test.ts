@@ -686,6 +686,8 @@ Deno.test("Span.error() describes any thrown value and never throws", () => {
     [10n, "bigint", "10"],
     [Symbol("s"), "symbol", "Symbol(s)"],
     [{ a: 1 }, "object", "[object Object]"],
+    [{ message: 1 }, "object", "[object Object]"],
+    [{ code: "P1", message: "pw=x gone" }, "object", "pw=REDACTED gone"],
     [hostile, "object", "(a thrown value that can't be described)"],
     [Object.create(null), "object", "(a thrown value that can't be described)"],
     [bad, "object", "(a thrown value that can't be described)"],
