@@ -8,6 +8,7 @@ import { trimEnd } from "../core/trim_end.ts";
 import { nodeUtil } from "../core/runtime/node_builtins.ts";
 import { DevError } from "./dev_error.ts";
 import { importModule } from "./import_module.ts";
+import { userFile } from "./locations/user_files.ts";
 import { isPortInUse } from "./server.ts";
 
 /** Errors of Node and Bun about a file that they can't parse. */
@@ -96,16 +97,18 @@ function placeOf(line: string): string | undefined {
 /** The start of the URLs of the dev command's folder and file. */
 const OWN_FRAMES = new URL("../dev", import.meta.url).href;
 
-/** Returns the first file in an error's stack. */
+/** Returns the user's line in an error's stack, or else its first one. */
 function placeIn({ stack = "" }: Error): string | undefined {
   // Deno colors the place of a failed import.
   const lines = nodeUtil().stripVTControlCharacters(stack).split("\n");
-  return lines.map(placeOf).find((url) =>
-    url !== undefined && !url.startsWith(OWN_FRAMES)
-  );
+  const places = lines.flatMap((line) => placeOf(line) ?? [])
+    .filter((url) => !url.startsWith(OWN_FRAMES));
+  const isUsers = (url: string) =>
+    typeof userFile(url.replace(POSITION, "")) === "string";
+  return places.find(isUsers) ?? places[0];
 }
 
-/** Describes a thrown value, with the first file in its stack. */
+/** Describes a thrown value, with the line in its stack. */
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) {
     // Not `String()`, which fails for objects without a prototype.

@@ -24,6 +24,11 @@ for (
       "Cannot load a.ts: it threw Error: later (at a.ts:1:22)",
     ],
     [
+      "passes a wrong option",
+      'import { createApp } from "@quartet/kit/app";\nconst app =\n  createApp({ route: [] });',
+      'Cannot load a.ts: it threw TypeError: Cannot create app: unknown option "route"; did you mean routes? Known options: plugins, routes, trace, maxBodySize, onError (at a.ts:3:3)',
+    ],
+    [
       "throws text with two lines",
       'throw "a\\nb"',
       'Cannot load a.ts: it threw "a\\nb"',
