@@ -11,13 +11,9 @@ const EVENTS = ["unload", "error", "unhandledrejection"] as const;
 export function atExit(fn: () => void): () => void {
   process.on("exit", fn);
   // Node has no global events.
-  const isTarget = typeof globalThis.addEventListener === "function";
-  if (isTarget) {
-    for (const type of EVENTS) globalThis.addEventListener(type, fn);
-  }
+  for (const type of EVENTS) globalThis.addEventListener?.(type, fn);
   return () => {
     process.off("exit", fn);
-    if (!isTarget) return;
-    for (const type of EVENTS) globalThis.removeEventListener(type, fn);
+    for (const type of EVENTS) globalThis.removeEventListener?.(type, fn);
   };
 }

@@ -76,13 +76,8 @@ export class CacheNotes {
         this.isPartial = true;
         this.keys.delete(this.keys.keys().next().value!);
       }
-      note = {
-        key,
-        shown: shownKey(key),
-        hits: 0,
-        stale: 0,
-        misses: 0,
-      } as KeyNote;
+      const counts = { hits: 0, stale: 0, misses: 0 };
+      note = { key, shown: shownKey(key), ...counts } as KeyNote;
       this.keys.set(key, note);
     }
     if (record !== undefined) this.keep(note, record);

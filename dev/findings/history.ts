@@ -12,7 +12,7 @@ import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { CacheHistory, type IdleCache } from "./cache_history.ts";
 import { RouteTimes, type Slowdown } from "./route_times.ts";
-import type { Unit } from "./units.ts";
+import { isCutOff, type Unit } from "./units.ts";
 
 /** Maximum requests to remember, and maximum statements and routes. */
 const MAX_KNOWN = { maxSize: 10_000 };
@@ -54,10 +54,7 @@ export class History {
   /** Compares a unit with its route. Called once all known units are added. */
   addTimes(unit: Unit): void {
     const { root, route, status } = unit;
-    const isCutOff = root.events.some(({ name }) =>
-      name === "response.cut_off"
-    );
-    const isOwn = status !== undefined && status !== 101 && !isCutOff;
+    const isOwn = status !== undefined && status !== 101 && !isCutOff(root);
     if (!isOwn || this.isCrowded(unit)) return;
     const key = `${status} ${route}`;
     const times = this.#routes.get(key) ?? new RouteTimes();

@@ -95,6 +95,11 @@ function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
     (isReceivedRequest(parent) && metadataOf(parent).statusCode === 101);
 }
 
+/** Whether the body of a response wasn't sent to its end. */
+export function isCutOff({ events }: SpanData): boolean {
+  return events.some(({ name }) => name === "response.cut_off");
+}
+
 /** Whether a span is a request that a server received. */
 export function isReceivedRequest(span: SpanData): boolean {
   return routeKeyOf(span) !== undefined && !isClientSpan(span) &&

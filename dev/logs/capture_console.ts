@@ -97,7 +97,7 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
       "log.body": redactMessage(plain, MAX_BODY),
     });
     const rootSpanId = trace.root.id;
-    const log = { spanId, severity, text, isError: STDERR.has(method) };
+    const log = { spanId, severity, text, isError: STDERR.test(method) };
     if (isRecorded) return held.add(rootSpanId, log);
     // The span has no room, or belongs to another tracer.
     held.release(rootSpanId);
@@ -158,12 +158,7 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
 }
 
 /** The methods that write to standard error. */
-const STDERR: ReadonlySet<LogMethod> = new Set([
-  "warn",
-  "error",
-  "assert",
-  "trace",
-]);
+const STDERR = /^(?:warn|error|assert|trace)$/;
 
 /** Returns the active span, or the request's if that isn't recorded. */
 function recordedSpan(): SpanImpl | undefined {

@@ -38,9 +38,7 @@ export function checkPolicies(headers: readonly string[], host: string) {
     const name = nameOf(refusalOf("")!, SCRIPT);
     return refuse(name, "allow 'self' or a nonce");
   }
-  const silent = policies.find((policy) =>
-    !allows(policy, CONNECT, "ws", host)
-  );
+  const silent = policies.find((each) => !allows(each, CONNECT, "ws", host));
   if (silent !== undefined) {
     return refuse(nameOf(silent, CONNECT), "allow 'self' for connections");
   }
@@ -49,9 +47,7 @@ export function checkPolicies(headers: readonly string[], host: string) {
     /** The nonce that the script needs; empty for none. */
     nonce,
     /** Whether the page may frame the viewer. */
-    framesViewer: policies.every((policy) =>
-      allows(policy, FRAME, "http", host)
-    ),
+    framesViewer: policies.every((each) => allows(each, FRAME, "http", host)),
   } as const;
 }
 

@@ -35,9 +35,7 @@ export function stateOf(
   // Several requests may have become one trace.
   const traces = new Map<string, TraceData>();
   for (const trace of kept) if (trace) traces.set(trace.id, trace);
-  const spans = [...traces.values()].flatMap((
-    { spans },
-  ) => [...spans.values()]);
+  const spans = [...traces.values().flatMap(({ spans }) => spans.values())];
   const count = (test: (span: SpanData) => boolean) =>
     spans.filter(test).length;
   const lookups = spans.map((span) => attributeText(span, "app.cache.result"))

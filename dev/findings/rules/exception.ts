@@ -2,7 +2,7 @@ import { exceptionOf } from "../../../trace/export/attributes.ts";
 import type { SpanData } from "../../../trace/types.ts";
 import type { Evidence, Rule } from "../rule.ts";
 import { lineOf } from "../texts.ts";
-import type { Unit } from "../units.ts";
+import { isCutOff, type Unit } from "../units.ts";
 
 /**
  * The code has stopped work itself, or the client left while its body was read:
@@ -42,15 +42,10 @@ function isUnhandled(
     // Procedures only fail with errors that aren't meant for the caller.
     if (at.layer === "rpc") return true;
     if (at === root) {
-      return status === undefined || status >= 500 || isCutOff(at);
+      const isBroken = isCutOff(at) && "error.type" in at.attributes;
+      return status === undefined || status >= 500 || isBroken;
     }
     at = parentOf(at);
   }
   return false;
-}
-
-/** Whether the response was cut off by an error, and not by the client. */
-function isCutOff({ events, attributes }: SpanData): boolean {
-  return attributes["error.type"] !== undefined &&
-    events.some(({ name }) => name === "response.cut_off");
 }
