@@ -15,6 +15,9 @@ const characters = new TextDecoder("latin1");
 const PART =
   /[\t\n\f\r ]+|<!--[^]*?-->|<!doctype[^>]*>|<(?:html|head)(?=[\t\n\f\r />])(?:[^>"']|"[^"]*"|'[^']*')*>/iy;
 
+/** The bytes of UTF-8's byte order mark. */
+const MARK = "\xEF\xBB\xBF";
+
 const STARTS = ["<!--", "<!doctype", "<html", "<head"];
 
 /**
@@ -86,8 +89,8 @@ export function createInsertion(
 }
 
 function findPlace(text: string): Place {
-  // The bytes of UTF-8's byte order mark.
-  let at = text.startsWith("\xEF\xBB\xBF") ? 3 : 0;
+  if (MARK.startsWith(text)) return { kind: "later", at: 0 };
+  let at = text.startsWith(MARK) ? 3 : 0;
   let isDocument = false;
   for (;;) {
     PART.lastIndex = at;

@@ -32,6 +32,7 @@ const APP = `
     }),
     "/bare": () => html("<!-- a --><!DOCTYPE html><p>Hi"),
     "/html": () => html("\\uFEFF <HTML><p>Hi"),
+    "/mark": () => html(pieces("\\uFEFF<html><p>Hi", 1)),
     "/error": () => html(PAGE, {}, 404),
     "/fragment": () => html("<header>Hi</header>"),
     "/text": () => html(PAGE, { "content-type": "text/plain" }),
@@ -132,6 +133,7 @@ Deno.test("The panel's script goes to the start of a page's head, and leaves the
     new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
     `\uFEFF <HTML>${TAG}<p>Hi`,
   );
+  assertEquals(await textOf(app.open("/mark")), `<html>${TAG}<p>Hi`);
   assertEquals(await textOf(app.open("/error")), WITH_PANEL);
   assertEquals(await textOf(app.open("/inline")), WITH_PANEL);
   assertEquals(await textOf(app.open("/", { method: "POST" })), WITH_PANEL);
