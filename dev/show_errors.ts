@@ -23,10 +23,9 @@ export function showErrors(tracer: Tracer): Middleware {
     const response = await next();
     const failure = unhandledErrorOf(response);
     const span = getActiveSpan();
-    if (span !== undefined && response.status >= 500 && !failure) {
-      // Frameworks such as Hono log an error and answer it.
-      span.error(loggedErrors.get(span.root));
-    }
+    // Frameworks such as Hono log an error and answer it.
+    const logged = span && loggedErrors.get(span.root);
+    if (logged && response.status >= 500 && !failure) span.error(logged);
     if (
       failure === undefined || !prefersHtml(request.headers.get("accept")) ||
       !isLocalRequest(request, info)
