@@ -85,7 +85,7 @@ export class Causes {
   put(finding: Finding): void {
     const { rule, route = "", message, location } = finding;
     // The messages of errors vary, as in `no user 7`.
-    const isError = rule === "unhandled-rejection" && location !== undefined;
+    const isError = rule !== "slower-route" && location !== undefined;
     this.#put(keyOf(rule, route, isError ? location : message), finding);
   }
 

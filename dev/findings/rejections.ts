@@ -1,6 +1,6 @@
 /**
- * Finds promises that reject and that nothing handles. The process does with them
- * what it would do anyway.
+ * Finds promises that reject, and exceptions of timers and listeners, that nothing
+ * handles. The process does with them what it would do anyway.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { messageText } from "./texts.ts";
 type SpanIds = Pick<SpanData, "traceId" | "id">;
 
 /**
- * Adds a finding for each unhandled rejection.
+ * Adds a finding for each unhandled rejection and exception.
  *
  * @returns A function that ends it.
  */
@@ -48,7 +48,7 @@ export function findRejections(
     return undefined;
   }
 
-  function report(reason: unknown): void {
+  function report(reason: unknown, isRejection: boolean): void {
     const { type, message, stack = "" } = describeError(reason);
     const location = shortLocation({ attributes: userLine(stack) ?? {} });
     const active = getActiveSpan();
@@ -56,7 +56,7 @@ export function findRejections(
     const span = tracer.getTrace(traceId)?.spans.get(id);
     const route = span && routeKeyOf(span);
     findings.add({
-      rule: "unhandled-rejection",
+      rule: isRejection ? "unhandled-rejection" : "exception",
       message: messageText(message === "" ? type : `${type}: ${message}`),
       ...(location !== undefined && { location }),
       ...(route !== undefined && { route: printable(route) }),
@@ -74,19 +74,23 @@ export function findRejections(
   };
 }
 
-function listen(report: (reason: unknown) => void): () => void {
+function listen(
+  report: (error: unknown, isRejection: boolean) => void,
+): () => void {
   if ("Deno" in globalThis) {
-    const handle = ({ reason }: PromiseRejectionEvent) => {
+    const handle = (event: PromiseRejectionEvent | ErrorEvent) => {
+      const isRejection = "reason" in event;
+      const error = isRejection ? event.reason : event.error;
       // The kit handles it.
-      if (!isLongMessageError(reason)) report(reason);
+      if (!isLongMessageError(error)) report(error, isRejection);
     };
-    addEventListener("unhandledrejection", handle);
-    return () => removeEventListener("unhandledrejection", handle);
+    const types = ["unhandledrejection", "error"] as const;
+    for (const type of types) addEventListener(type, handle);
+    return () => types.forEach((type) => removeEventListener(type, handle));
   }
   // A listener of `unhandledRejection` would keep the process alive.
-  const handle = (error: unknown, origin: string) => {
-    if (origin === "unhandledRejection") report(error);
-  };
+  const handle = (error: unknown, origin: string) =>
+    report(error, origin === "unhandledRejection");
   process.on("uncaughtExceptionMonitor", handle);
   return () => void process.off("uncaughtExceptionMonitor", handle);
 }

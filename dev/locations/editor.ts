@@ -39,14 +39,7 @@ const EDITORS: readonly (readonly [
 const IN_TERMINAL = /^(?:ed|helix|hx|joe|kak|micro|nano|ne|nvim|pico|vi|vim)$/;
 
 /** The editors to try if no variable names one, the most common first. */
-const COMMON_EDITORS: readonly string[] = [
-  "code",
-  "cursor",
-  "zed",
-  "webstorm",
-  "idea",
-  "subl",
-];
+const COMMON_EDITORS = "code cursor zed webstorm idea subl".split(" ");
 
 /** An editor that still runs after this many milliseconds has opened the file. */
 const START_TIME = 1_500;

@@ -52,7 +52,9 @@ function findingLines(finding: Finding): string[] {
   return [
     `- ${rule}: ${findingText(finding)}`,
     `  ${where}${countText(count, "trace")}, last ${agoText(time)}`,
-    `  get_trace id ${traceId}${spans === "" ? "" : ` (spans ${spans})`}`,
+    traceId === ""
+      ? "  outside of a request"
+      : `  get_trace id ${traceId}${spans === "" ? "" : ` (spans ${spans})`}`,
   ];
 }
 

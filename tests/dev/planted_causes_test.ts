@@ -305,3 +305,40 @@ Deno.test("An error that a framework logs and answers is a cause, with its line"
   const { findings } = await response.json() as { findings: Finding[] };
   assertEquals(findings.map(({ route }) => route), ["GET /notes"]);
 });
+
+Deno.test("Exceptions that nothing catches are causes, in listeners, microtasks and timers", async () => {
+  await using served = await serveApp(
+    `addEventListener("error", (event) => event.preventDefault());
+    const target = new EventTarget();
+    target.addEventListener("sold", () => {
+      throw new RangeError("no stock");
+    });
+    const work = {
+      "/sell": () => target.dispatchEvent(new Event("sold")),
+      "/log": () => queueMicrotask(() => { throw new Error("no disk"); }),
+      "/later": () => setTimeout(() => { throw new TypeError("no one"); }, 1),
+    };
+    export default {
+      fetch(request) {
+        work[new URL(request.url).pathname]();
+        return new Response("done");
+      },
+    };`,
+    "--trace",
+  );
+  const { child, url } = served;
+  for (const path of ["/sell", "/log", "/later"]) await visit(url, path);
+  await child.printed(/! RangeError: no stock main\.ts:4 \(GET \/sell\)$/m);
+  await child.printed(/! Error: no disk main\.ts:8 \(GET \/log\)$/m);
+  // Deno doesn't say which request has started a timer.
+  await child.printed(/! TypeError: no one main\.ts:9/m);
+  await using assistant = await connectAssistant(
+    new URL("/__app/traces/mcp", url),
+  );
+  const found = await assistant.call("findings", { rule: "exception" });
+  assertMatch(found, /^3 findings/);
+  assertMatch(
+    found,
+    /no one main\.ts:9\n {2}.*last .* ago\n {2}(?:get_trace id [\da-f]{32}|outside of a request)/,
+  );
+});
