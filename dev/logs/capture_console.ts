@@ -89,7 +89,8 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
       safe[1] === args ? text : textOf(...safe),
     );
     const severity = severityOf(method, plain);
-    const error = args.find((arg) => arg instanceof Error);
+    // Unlike `instanceof`, it takes any proxy.
+    const error = args.find(nodeUtil().types.isNativeError);
     if (error && method === "error") loggedErrors.set(trace.root, error);
     isRecorded = false;
     span.event("log", {

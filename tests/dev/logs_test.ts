@@ -65,6 +65,9 @@ const ENTRY = `
     console.log("%s uses password: %s, %s=%s", "ada", "hunter", "otp", "abc", "pin");
     console.log("100%% of %s, token:", "ada", "hunter");
     console.assert(false, "%s, %s: %s", "ada", "secret", "hunter");
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    console.error(proxy);
   });
   get("/many", () => {
     for (let i = 0; i < 200; i++) console.log("line", i);
@@ -200,6 +203,7 @@ Deno.test("Recorded logs are bounded and redacted, and inspecting them runs no g
   assertEquals(texts[9], "ada uses password: REDACTED, otp=REDACTED pin");
   assertEquals(texts[10], "100% of ada, token: REDACTED");
   assertEquals(texts[11], "Assertion failed: ada, secret: REDACTED");
+  assertEquals(texts[12], "(a value that can't be inspected)");
   assert(!dev.child.stdout.includes("a getter ran"));
   // A log inside of a log isn't lost either.
   assertMatch(dev.child.stdout, /^nested$/m);
