@@ -33,7 +33,7 @@ export function listen(
 /** Reports an error that the app didn't handle. Mostly a body has failed. */
 function endResponse(error: unknown): Response {
   const span = currentScope()?.span;
-  span?.event("response.cut_off");
+  span?.event("response.failed");
   span?.error(error);
   console.error("Cannot send response:", printableError(error));
   return new Response("Internal Server Error", { status: 500 });

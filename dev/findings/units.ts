@@ -97,7 +97,7 @@ function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
 
 /** Whether the body of a response wasn't sent to its end. */
 export function isCutOff({ events }: SpanData): boolean {
-  return events.some(({ name }) => name === "response.cut_off");
+  return events.some(({ name }) => /^response\.(?:cut_off|failed)$/.test(name));
 }
 
 /** Whether a span is a request that a server received. */
