@@ -135,7 +135,7 @@ function addMiss(
 }
 
 /** A random number, or a time: no user or session is called so. */
-const MOMENT = /\d\.\d{6,}|\b1[6-9]\d{11}\b|\d:\d\d:\d\d/;
+const MOMENT = /\d\.\d{6,}|\bD?1[6-9]\d{11}\b|\d:\d\d:\d\d/;
 
 /** Whether auth says that nobody is signed in, so that no key has a user's id. */
 function isAnonymous({ spans }: Unit): boolean {

@@ -7,7 +7,7 @@
 
 import type { TraceData } from "../../trace/types.ts";
 import type { History } from "./history.ts";
-import type { Evidence, Rule } from "./rule.ts";
+import type { Evidence } from "./rule.ts";
 import { exception } from "./rules/exception.ts";
 import {
   idleCache,
@@ -16,15 +16,9 @@ import {
   repeatedQuery,
 } from "./rules/repeated.ts";
 import { largeResult, slowQuery, slowRequest } from "./rules/slow.ts";
-import type { Unit } from "./units.ts";
+import { isDetached, type Unit } from "./units.ts";
 
-const RULES: readonly Rule[] = [
-  exception,
-  repeatedQuery,
-  slowQuery,
-  largeResult,
-  idleCache,
-];
+const RULES = [exception, repeatedQuery, slowQuery, largeResult, idleCache];
 
 /** Returns the evidence in a trace. */
 export function evidenceIn(
@@ -33,6 +27,8 @@ export function evidenceIn(
   history: History,
 ): Evidence[] {
   const ofUnits = units.flatMap((unit) => {
+    // It waits, polls and repeats its work for as long as it runs.
+    if (isDetached(unit.root)) return exception(unit, history);
     const found = RULES.flatMap((rule) => rule(unit, history));
     const known = new Set(found.flatMap(({ spans }) => spans));
     for (const item of repeatedLookup(unit, history)) {

@@ -22,7 +22,7 @@ import {
 } from "../../trace/export/semantics.ts";
 import type { SpanData, TraceData } from "../../trace/types.ts";
 
-/** A request or job that has ended, and the spans below it. */
+/** A request, job or failed subscription that has ended, and the spans below it. */
 export interface Unit {
   /** Its own span. */
   readonly root: SpanData;
@@ -30,7 +30,7 @@ export interface Unit {
   readonly route: string;
   /** The HTTP status of a request. `undefined` for jobs. */
   readonly status: number | undefined;
-  /** The ended spans below it, by start. Long-lived work isn't included. */
+  /** The ended spans below it, by start, without long-lived work. */
   readonly spans: readonly SpanData[];
   /** Returns the span around a span of the trace. */
   parentOf(span: SpanData): SpanData | undefined;
@@ -46,6 +46,7 @@ export function unitsOf({ spans }: TraceData): Unit[] {
   );
   return [...groups].flatMap(([root, group]): Unit[] => {
     if (root === undefined || isOpenSpan(root)) return [];
+    if (isDetached(root) && root.status !== "error") return [];
     return [{
       root,
       route: printable(routeKeyOf(root) ?? root.name),
@@ -57,8 +58,7 @@ export function unitsOf({ spans }: TraceData): Unit[] {
 }
 
 /**
- * Returns the root of the unit of a span. `undefined` for spans of a browser and
- * for long-lived work.
+ * Returns the root of the unit of a span. `undefined` for spans of a browser.
  */
 function ownerOf(
   span: SpanData,
@@ -76,9 +76,9 @@ function ownerOf(
     // Also ends at a cycle of parents.
     owners.set(at, undefined);
     path.push(at);
-    if (isClientSpan(at) || at.attributes[DETACHED] === true) break;
+    if (isClientSpan(at)) break;
     const parent = parentOf(at);
-    if (isRoot(at, parent)) {
+    if (isDetached(at) || isRoot(at, parent)) {
       owner = at;
       break;
     }
@@ -86,6 +86,11 @@ function ownerOf(
   }
   for (const span of path) owners.set(span, owner);
   return owner;
+}
+
+/** Whether a span is long-lived work, such as a subscription. */
+export function isDetached({ attributes }: SpanData): boolean {
+  return attributes[DETACHED] === true;
 }
 
 function isRoot(span: SpanData, parent: SpanData | undefined): boolean {

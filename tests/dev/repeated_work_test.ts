@@ -196,6 +196,7 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
       const date = new Date(EPOCH + i * 1_000);
       visit("/date", `at:${date.toUTCString()}`, 16, "cookie");
       visit("/report", `at:${date.toJSON()}`, 17, "cookie");
+      visit("/sales", `["sales",D${date.getTime()}]`, 18, "cookie");
       visit("/random", `draw:${i}`, 1, "anonymous");
       request(
         "/token",
@@ -206,6 +207,7 @@ Deno.test("A cached function that never hits is a cause, whether the key differs
   assertEquals(causes, [
     "idle-cache: no hit in 5 look-ups of a posts.ts:3",
     "idle-cache: no hit in 5 look-ups of all?token=REDACTED posts.ts:2",
+    'idle-cache: no hit in 5 look-ups with different keys for one URL, such as ["sales",D1767225604000] posts.ts:18',
     "idle-cache: no hit in 5 look-ups with different keys for one URL, such as at:2026-01-01T00:00:04.000Z posts.ts:17",
     "idle-cache: no hit in 5 look-ups with different keys for one URL, such as at:Thu, 01 Jan 2026 00:00:04 GMT posts.ts:16",
     "idle-cache: no hit in 5 look-ups with different keys for one URL, such as draw:4 posts.ts:1",

@@ -154,9 +154,26 @@ Deno.test("An error that fails a request or procedure is a cause, and a handled 
       call.error(new Error("postgres://ada:hunter2@db/app is down"));
       call.end();
     });
+    // Subscriptions run for as long as they want. One of them fails.
+    for (const [name, line] of [["prices", 20], ["news", 21]] as const) {
+      request(`/${name}`, (root) => {
+        const detached = { "app.detached": true };
+        const live = root.child(`rpc:${name}`, "rpc", detached);
+        const error = new Error("The feed is down");
+        for (let i = 0; i < 9; i++) {
+          const read = query("SELECT name FROM item", at(line));
+          const span = live.child("db.query", "database", read);
+          if (i === 8) span.error(error);
+          span.end();
+        }
+        if (name === "prices") live.error(error);
+        live.end();
+      });
+    }
   });
   assertEquals(causes, [
     "exception: Error: No user 8 posts.ts:19",
+    "exception: Error: The feed is down posts.ts:20",
     "exception: Error: postgres://REDACTED:REDACTED@db/app is down posts.ts:17",
     "exception: TypeError: Cannot read title posts.ts:12",
   ]);
