@@ -113,13 +113,12 @@ export function createCollector(
     if (!Array.isArray(spans)) return refuse("spans must be an array");
 
     const offset = offsetOf(clock, now);
-    const clockError = errorOf(clock);
     const valid: ClientSpanData[] = [];
     let error: string | undefined;
     for (const [index, item] of spans.slice(0, maxSpans).entries()) {
       const span = readClientSpan(item, `spans[${index}]`, offset);
       if (typeof span === "string") error ??= span;
-      else valid.push(withClockError(span, clockError));
+      else valid.push(withClockError(span, clock));
     }
     if (spans.length > maxSpans) {
       error ??= `spans must be at most ${maxSpans}, received ${spans.length}`;
@@ -132,22 +131,13 @@ export function createCollector(
   return { receive };
 }
 
-/** Returns the remaining error of a browser's clock, in milliseconds. */
-function errorOf(clock: unknown): number | undefined {
+/** Keeps the error of a browser's clock on the root of what a user did. */
+function withClockError(span: ClientSpanData, clock: unknown): ClientSpanData {
   const { error } = Object(clock);
-  return typeof error === "number" && error >= 0 && error <= MAX_OFFSET
-    ? error
-    : undefined;
-}
-
-/** Keeps the error of the clock on the root of what a user did. */
-function withClockError(
-  span: ClientSpanData,
-  error: number | undefined,
-): ClientSpanData {
-  return error === undefined || !Object.hasOwn(span.attributes, ACTION)
-    ? span
-    : { ...span, attributes: { ...span.attributes, [CLOCK_ERROR]: error } };
+  return typeof error === "number" && error >= 0 && error <= MAX_OFFSET &&
+      Object.hasOwn(span.attributes, ACTION)
+    ? { ...span, attributes: { ...span.attributes, [CLOCK_ERROR]: error } }
+    : span;
 }
 
 function offsetOf(clock: unknown, now: () => number): number {
