@@ -1,5 +1,5 @@
 import { checkOptions, checkValue } from "../../core/check/options.ts";
-import { attempt, whenDone } from "../../core/maybe_async.ts";
+import { attempt, isThenable, whenDone } from "../../core/maybe_async.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
@@ -28,11 +28,12 @@ const WRAPPERS = new Map<string, Wrapper>(Object.entries({
   queryOne: tracedQuery,
   raw: tracedQuery,
   run: tracedQuery,
-  unsafe: tracedQuery,
+  unsafe: tracedLazyQuery,
   values: tracedQuery,
   prepare: tracedPrepare,
   prepareQuery: tracedPrepare,
   begin: tracedTransaction,
+  savepoint: tracedTransaction,
   transaction: tracedTransaction,
   // Methods of a pool or client that return another client.
   acquire: tracedClient,
@@ -44,12 +45,14 @@ const WRAPPERS = new Map<string, Wrapper>(Object.entries({
 
 const aDriver = rule(
   "a database, pool or client with a method such as query, execute or prepare (for others, use traceQuery())",
-  (value) =>
-    Object(value) === value &&
-    [...WRAPPERS.keys()].some((name) =>
-      typeof (value as Record<string, unknown>)[name] === "function"
-    ),
+  isDriver,
 );
+
+/** Whether a value has a method that is traced. Functions have some too. */
+function isDriver(value: unknown): value is object {
+  const object = Object(value);
+  return WRAPPERS.keys().some((name) => typeof object[name] === "function");
+}
 
 /**
  * Wraps a database driver so that its queries are traced, including prepared
@@ -89,15 +92,14 @@ export function tracedAdapter<A extends object>(
 ): A {
   checkValue(adapter, "adapter", aDriver, "trace a database");
   checkOptions(options, QUERY, "trace a database");
-  return traceMethods(adapter, options);
+  return traceClient(adapter, options);
 }
 
 /** Returns a stand-in that traces the methods with known names. */
-function traceMethods<A extends object>(adapter: A, options: QueryOptions): A {
-  return standIn(
-    adapter,
-    (name, method) => WRAPPERS.get(name)?.(method, options),
-  );
+function traceClient<T>(value: T, options: QueryOptions): T {
+  return isDriver(value)
+    ? standIn(value, (name, run) => WRAPPERS.get(name)?.(run, options))
+    : value;
 }
 
 /** Traces a method that takes the query's text, or an object with the text. */
@@ -107,6 +109,28 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
     return text === undefined
       ? method(...args)
       : runWith(args, queryOpener(text, options), method);
+  };
+}
+
+/**
+ * Traces a method of postgres.js or Bun. It returns a query that starts when it
+ * is awaited, has methods of its own, and may become a part of another query.
+ */
+function tracedLazyQuery(method: Method, options: QueryOptions): Method {
+  return (...args) => {
+    const query = method(...args);
+    const text = queryText(args[0]);
+    const isTraced = text !== undefined && getActiveSpan() !== undefined;
+    if (!isTraced || !isThenable(query)) return query;
+    const open = queryOpener(text, options);
+    let started: Promise<unknown> | undefined;
+    return standIn(query, (name) => {
+      if (name !== "then" && name !== "catch" && name !== "finally") return;
+      return (...callbacks) => {
+        started ??= runQuery(open, () => query as Promise<unknown>);
+        return (started[name] as Method).apply(started, callbacks);
+      };
+    });
   };
 }
 
@@ -160,7 +184,7 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
     if (text === undefined) return method(...args);
     const open = queryOpener(text, options);
     const wrap = (value: unknown) =>
-      isObject(value) ? standIn(value, traceRun) : value;
+      Object(value) === value ? standIn(value as object, traceRun) : value;
     return attempt(() => whenDone(method(...args), wrap), refuse);
 
     /** Records a query that can't be prepared and so never runs. */
@@ -192,9 +216,9 @@ function tracedIteration(iterate: Method, open: QueryOpener): Method {
     const parent = getActiveSpan();
     const rows = iterate(...values);
     // Rows of an async iterable can't be counted here.
-    return parent === undefined || !isIterable(rows)
+    return parent === undefined || !(Symbol.iterator in Object(rows))
       ? rows
-      : countedRows(rows, open(parent));
+      : countedRows(rows as Iterable<unknown>, open(parent));
   };
 }
 
@@ -251,20 +275,8 @@ function tracedClient(method: Method, options: QueryOptions): Method {
   };
 }
 
-function traceClient(value: unknown, options: QueryOptions): unknown {
-  return isObject(value) ? traceMethods(value, options) : value;
-}
-
 /** Returns a query's text, which drivers get alone or in an object. */
 function queryText(query: unknown): string | undefined {
   const { text, sql } = Object(query);
   return [query, text, sql].find((value) => typeof value === "string");
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return isObject(value) && Symbol.iterator in value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -7,7 +7,7 @@ import {
   needsPostgres,
   sharedPostgres,
 } from "../../postgres_server.ts";
-import { onlyTrace } from "../fakes.ts";
+import { onlyTrace, treeOf } from "../fakes.ts";
 
 const url = sharedPostgres();
 const THREE_ROWS = "SELECT generate_series(1, 3) AS n";
@@ -31,6 +31,57 @@ Deno.test({
     assertEquals(
       queries.map(({ attributes }) => attributes["db.response.returned_rows"]),
       [3, 3],
+    );
+  },
+});
+
+Deno.test({
+  name: needsPostgres(
+    "Queries of npm:postgres keep their methods, and are traced in transactions",
+  ),
+  ignore: !hasPostgres,
+  async fn() {
+    const sql = tracedAdapter(postgres(url(), { max: 2, max_lifetime: 0 }));
+    const tracer = createTracer();
+    try {
+      await tracer.withSpan("root", "request", async () => {
+        // As Drizzle does.
+        assertEquals([...await sql.unsafe("SELECT 1").values()], [[1]]);
+        // A part of another query isn't a query.
+        const [sum] = await sql`SELECT ${sql.unsafe("1 + 1")} AS two`;
+        assertEquals(sum!.two, 2);
+        const query = sql.unsafe("SELECT 3 AS n");
+        const [{ n }, again] = [(await query)[0]!, await query];
+        assertEquals([n, again[0]!.n], [3, 3]);
+        await sql.begin(async (transaction) => {
+          await transaction.unsafe("SELECT 4").simple();
+          await transaction.savepoint((inner) => inner.unsafe("SELECT 5"));
+        });
+        const client = await sql.reserve();
+        await client.unsafe("SELECT nothing").catch(() => {});
+        client.release();
+      });
+    } finally {
+      await sql.end();
+    }
+    assertEquals(
+      treeOf(onlyTrace(tracer)),
+      "root(db.query, db.query, db.transaction(db.query, db.transaction(db.query)), db.query)",
+    );
+    const queries = [...onlyTrace(tracer).spans.values()]
+      .filter(({ name }) => name === "db.query");
+    assertEquals(
+      queries.map(({ attributes, status }) => [
+        attributes["db.query.text"],
+        status,
+      ]),
+      [
+        ["SELECT 1", "ok"],
+        ["SELECT 3 AS n", "ok"],
+        ["SELECT 4", "ok"],
+        ["SELECT 5", "ok"],
+        ["SELECT nothing", "error"],
+      ],
     );
   },
 });
