@@ -51,7 +51,10 @@ const aDriver = rule(
 /** Whether a value has a method that is traced. Functions have some too. */
 function isDriver(value: unknown): value is object {
   const object = Object(value);
-  return WRAPPERS.keys().some((name) => typeof object[name] === "function");
+  const has = (name: string) => typeof object[name] === "function";
+  // Redis and the like: keys aren't statements, and may contain secrets.
+  const isKeyValueStore = has("set") && !has("query");
+  return !isKeyValueStore && WRAPPERS.keys().some(has);
 }
 
 /**
@@ -65,8 +68,8 @@ function isDriver(value: unknown): value is object {
  * @param adapter The driver's database, pool or client.
  * @param options Attributes of the database.
  * @returns A stand-in of the same type.
- * @throws {TypeError} If the adapter has no method with a usual name, or an
- * option is wrong or unknown.
+ * @throws {TypeError} If the adapter has no method with a usual name, or is a
+ * client of Redis, or an option is wrong or unknown.
  *
  * @example
  * ```ts

@@ -505,6 +505,9 @@ Deno.test("tracedAdapter() rejects an object without the methods of a driver", (
       [null, "null"],
       ["sqlite", '"sqlite"'],
       [redis, "an object"],
+      // As in ioredis and node-redis, whose keys may contain session ids.
+      [{ ...redis, get() {}, set() {}, exec() {}, connect() {} }, "an object"],
+      [new Map(), "an object"],
       // Not awaited.
       [Promise.resolve({ query: () => [] }), "an object"],
     ]
