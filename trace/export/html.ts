@@ -57,8 +57,7 @@ export function insertTraceData(html: string, block: TraceBlock): string {
   }
   if (block.encoding === "packed" && !BASE64.test(block.text)) {
     throw new TypeError(
-      "Cannot insert traces: packed text must be base64, " +
-        "received other characters",
+      "Cannot insert traces: packed text must be base64, received other characters",
     );
   }
   return `${before}${START}${block.encoding}">` +

@@ -143,7 +143,6 @@ export function missing(): never {
 /** Returns the error for other text than packed traces. */
 export function damaged(what: string): TypeError {
   return new TypeError(
-    "Cannot unpack traces: the text must be what packTraces() made, " +
-      `received data with ${what}`,
+    `Cannot unpack traces: the text must be what packTraces() made, received data with ${what}`,
   );
 }

@@ -14,9 +14,7 @@ import { pathWithProcedure } from "./trace_facts.ts";
  * other spans.
  */
 export function routeKeyOf(span: SpanData): string | undefined {
-  if (span.layer !== "request" || methodOf(span) === undefined) {
-    return undefined;
-  }
+  if (span.layer !== "request" || !methodOf(span)) return undefined;
   const { method = "", pathname = span.name, routePattern: route = "" } =
     metadataOf(span);
   return requestKey(method, pathWithProcedure(pathname, route), route);

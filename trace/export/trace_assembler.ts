@@ -54,12 +54,11 @@ function unite(
 ): (traceId: string) => string {
   const above = new Map<string, string>();
   const find = (id: string): string => {
-    let next = above.get(id);
-    while (next !== undefined) {
+    let next: string | undefined;
+    while ((next = above.get(id)) !== undefined) {
       // Makes the next search short.
       above.set(id, above.get(next) ?? next);
       id = next;
-      next = above.get(id);
     }
     return id;
   };

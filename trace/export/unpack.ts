@@ -69,8 +69,7 @@ export type Pieces = Iterable<string> | AsyncIterable<string>;
 export async function unpackTraces(text: string): Promise<PackedTraces> {
   if (typeof text !== "string") {
     throw new TypeError(
-      "Cannot unpack traces: the text must be a string, " +
-        `received ${show(text)}`,
+      `Cannot unpack traces: the text must be a string, received ${show(text)}`,
     );
   }
   const { complete, ...packed } = await openTraces([text]);
@@ -176,8 +175,7 @@ function readHead(lines: Lines): PackedTraces {
     const entry = index[i];
     if (entry === undefined) {
       throw new RangeError(
-        `Cannot unpack a trace: i must be a place in an index of ` +
-          `${index.length} traces, received ${i}`,
+        `Cannot unpack a trace: i must be a place in an index of ${index.length} traces, received ${i}`,
       );
     }
     const { id, rootSpanId, startTime, duration } = entry;

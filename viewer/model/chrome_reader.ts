@@ -25,8 +25,7 @@ export function fromChromeTrace(value: unknown): SerializedTrace[] {
       .find((trace) => !trace.isAbsent);
     if (about === undefined) {
       throw new TypeError(
-        "Cannot read the Chrome trace: it isn't an export of the kit, " +
-          "because other files don't contain whole traces",
+        "Cannot read the Chrome trace: it isn't an export of the kit, because other files don't contain whole traces",
       );
     }
     const epoch = file.get("otherData").get("epoch").number();
