@@ -367,3 +367,61 @@ testPage("a strict policy blocks nothing", async (app, view) => {
     },
   )],
 });
+
+testPage(
+  "below a service worker, resources join the page, except from its cache",
+  async (app, view) => {
+    await run(
+      view,
+      `await navigator.serviceWorker.register("/worker.js");
+       await navigator.serviceWorker.ready;`,
+    );
+    // Older than any error of the clock.
+    const { span: kept } = await traceWith(app.tracer, "GET /kept.gif");
+    await until("an old image", () => Date.now() > kept.endTime + 2_000);
+    await view.page.goto(`${app.url}/?again`);
+    await run(
+      view,
+      `for (const path of ["/kept.gif", "/new.gif"]) {
+         const image = new Image();
+         image.src = path;
+         await image.decode();
+       }`,
+    );
+    await assertLinked(app, "img /new.gif", "GET /new.gif");
+    const { trace } = await traceWith(app.tracer, "GET /new.gif");
+    const page = trace.spans.get(trace.rootSpanId)!;
+    assertEquals(page.name, "page:load");
+    const below = page.children.map((id) => trace.spans.get(id)!.name);
+    assert(below.includes("script /script.js"), `${below}`);
+    assertFalse(below.includes("img /kept.gif"), `${below}`);
+  },
+  {
+    routes: [
+      image("/new.gif"),
+      image("/kept.gif"),
+      file(
+        "/worker.js",
+        "text/javascript",
+        `addEventListener("install", (event) =>
+           event.waitUntil(caches.open("kept").then((kept) => kept.add("/kept.gif"))));
+         addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+         addEventListener("fetch", (event) => event.respondWith(
+           caches.match(event.request).then((kept) => kept ?? fetch(event.request))));`,
+      ),
+    ],
+  },
+);
+
+testPage(
+  "a fetch that can't send traceparent is linked, and recorded once",
+  async (app, view) => {
+    await run(view, `await fetch("/hidden.txt", { mode: "no-cors" })`);
+    await assertLinked(app, "fetch /hidden.txt", "GET /hidden.txt");
+    const { trace } = await traceWith(app.tracer, "GET /hidden.txt");
+    const fetches = [...trace.spans.values()]
+      .filter(({ name }) => name.startsWith("fetch "));
+    assertEquals(fetches.length, 1);
+  },
+  { routes: [file("/hidden.txt", "text/plain")] },
+);

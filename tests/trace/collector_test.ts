@@ -374,6 +374,42 @@ Deno.test("Without a measured offset, it is derived from the time of sending", (
   );
 });
 
+Deno.test("A resource from the cache of a service worker is ignored", () => {
+  const { tracer, clock } = createTestTracer();
+  const image = tracer.startTrace("GET /image");
+  clock.advance(10);
+  image.end();
+  const collector = createCollector(tracer);
+  const link = `00-${image.traceId}-${image.id}-01`;
+  const send = (
+    n: number,
+    startTime: number,
+    clock: unknown,
+    attributes: Record<string, string> = { "app.link": link },
+  ) => {
+    const span = clientSpan(n, null, { startTime, endTime: startTime + 1 });
+    const { added } = collector.receive({
+      type: "client:spans",
+      traceId: "c".repeat(32),
+      spans: [{ ...span, attributes }],
+      clock,
+    });
+    return added === 1;
+  };
+  const late = EPOCH + 60_000;
+  assertEquals(send(1, late, { offset: 0, error: 5 }), false);
+  assertEquals(tracer.getTraces().length, 1);
+  // The clock's error explains the difference, or it isn't known.
+  assertEquals(send(2, late, { offset: 0, error: 60_000 }), true);
+  assertEquals(send(3, late, { offset: 0 }), true);
+  // A request that isn't known here, and the page load itself.
+  const unknown = { "app.link": `00-${"d".repeat(32)}-${id(4)}-01` };
+  assertEquals(send(4, late, { offset: 0, error: 5 }, unknown), true);
+  const load = { "app.link": link, "app.action": "load" };
+  assertEquals(send(5, late, { offset: 0, error: 5 }, load), true);
+  assertEquals(send(6, EPOCH, { offset: 0, error: 5 }), true);
+});
+
 Deno.test("An implausible clock is ignored", () => {
   const clocks = [
     null,

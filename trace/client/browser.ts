@@ -59,6 +59,8 @@ export interface NavigationTiming extends ResourceTiming {
 /** The timing of a resource of the page. */
 export interface ResourceTiming extends PerformanceEntry {
   readonly initiatorType: string;
+  /** 0 without a service worker. */
+  readonly workerStart: number;
   readonly redirectStart: number;
   readonly redirectEnd: number;
   readonly connectStart: number;

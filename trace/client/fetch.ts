@@ -6,23 +6,26 @@ import { ClientSpan } from "./span.ts";
 /**
  * Replaces the page's `fetch`. The replacement opens a span for each request
  * and sends its id in `traceparent`. Results and errors stay the same. Requests
- * that already have a `traceparent` stay unchanged.
+ * that already have a `traceparent` stay unchanged. Those with the mode `no-cors`
+ * can't send it, and are linked like resources.
  */
 export function patchFetch(): void {
   replace(globalThis, "fetch", (native) => async (...args) => {
-    let path: string | false | undefined;
     let request: Request | undefined;
+    let path: string | false | undefined;
     try {
-      const [input] = args;
       // Not `instanceof`: the request may come from another frame.
-      path = tracedPath((input as Request).url ?? input);
+      path = tracedPath((args[0] as Request).url ?? args[0]);
       // Like `fetch`, it reads these first.
       if (path) args = [request = new Request(...args)];
     } catch {
       // The page's own `fetch` reports the error.
     }
-    if (!request || request.headers.has("traceparent")) return native(...args);
-    const { headers, method, signal } = request;
+    if (
+      !request || request.headers.has("traceparent") ||
+      request.mode === "no-cors"
+    ) return native(...args);
+    const { signal, headers, method } = request;
     const trace = requestTrace();
     const span = new ClientSpan(trace, `fetch ${method} ${path}`, "request", {
       attributes: { "http.request.method": method, "url.path": path },

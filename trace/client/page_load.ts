@@ -42,7 +42,7 @@ export function recordPageLoad(
   const request = new ClientSpan(page, "request", "request", {
     startTime: requestStart,
   });
-  let isLoaded = false;
+  let isLoaded: boolean | undefined;
   return {
     navigation(timing: NavigationTiming) {
       // Browsers may report it before its end, and twice.

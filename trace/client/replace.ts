@@ -22,8 +22,8 @@ export function listen(
 ): void {
   for (const type of types) {
     addEventListener(type, listener as unknown as EventListener, {
-      capture: true,
       signal,
+      capture: true,
     });
   }
 }

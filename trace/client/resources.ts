@@ -28,16 +28,14 @@ export function isCached(
 export function recordResources(): Handlers {
   return {
     resource(entry: ResourceTiming) {
-      const {
-        initiatorType,
-        name: url,
-        responseEnd,
-        responseStatus,
-        startTime,
-      } = entry;
-      if (url.startsWith(endpoint!) || isCached(entry)) return;
+      const { initiatorType, name, responseEnd, responseStatus, startTime } =
+        entry;
+      // A service worker hides whether it has a cache. The server finds out.
+      if (name.startsWith(endpoint!) || isCached(entry) && !entry.workerStart) {
+        return;
+      }
       const link = linkOf(entry);
-      const path = tracedPath(url);
+      const path = tracedPath(name);
       const root = findRoot(true, startTime);
       // It has a span already. The end of the body belongs to its root.
       if (!link && initiatorType === "fetch" && path) {
@@ -47,7 +45,7 @@ export function recordResources(): Handlers {
       if (!trace) return;
       if (link) confirm(trace, true);
       // The query may contain secrets.
-      const target = path || url.split(/[?#]/)[0];
+      const target = path || name.split(/[?#]/)[0];
       new ClientSpan(trace, `${initiatorType} ${target}`, "request", {
         startTime,
         attributes: {
@@ -58,12 +56,8 @@ export function recordResources(): Handlers {
       }).end(responseEnd);
     },
     longtask({ duration, startTime }: PerformanceEntry) {
-      addSpan(
-        findRoot(false, startTime),
-        "longtask",
-        startTime,
-        startTime + duration,
-      );
+      const root = findRoot(false, startTime);
+      addSpan(root, "longtask", startTime, startTime + duration);
     },
   };
 }

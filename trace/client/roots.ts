@@ -107,11 +107,11 @@ export function beginRoot(
     },
     covers: (time: number) =>
       start <= time && time < start + MAX_DURATION &&
-      (open > 0 && !root.isOver || time < last + IDLE),
+      (open && !root.isOver || time < last + IDLE),
     finish() {
       if (!root.isReady) return;
       root.isOver = true;
-      span.end(Math.min(open > 0 ? now() : last, start + MAX_DURATION));
+      span.end(Math.min(open ? now() : last, start + MAX_DURATION));
     },
   });
   root.become(action, name);

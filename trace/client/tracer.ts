@@ -51,7 +51,8 @@ export class ClientTracer {
       );
     }
     // A frame's `srcdoc` has no origin to send to.
-    if (typeof document === "undefined" || location.origin === "null") return;
+    const isInPage = (globalThis as { document?: unknown }).document;
+    if (!isInPage || location.origin === "null") return;
     startSender(new URL(endpoint, location.origin).href, [
       location.origin,
       ...trustedOrigins,

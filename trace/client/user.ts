@@ -23,8 +23,8 @@ declare const Element: { readonly prototype: BrowserElement };
  * within a second.
  */
 export function followUser(): void {
-  let { pathname, search } = location;
   let interaction: Root | undefined;
+  let { pathname, search } = location;
 
   function navigate(): void {
     const action = "navigation";

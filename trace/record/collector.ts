@@ -5,7 +5,8 @@ import {
   type Rule,
   withMethods,
 } from "../../core/check/rules.ts";
-import { ACTION, CLOCK_ERROR } from "../export/semantics.ts";
+import { parseLink } from "../export/links.ts";
+import { ACTION, CLOCK_ERROR, LINK } from "../export/semantics.ts";
 import { isId } from "./ids.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
@@ -14,7 +15,10 @@ import type { ClientSpanData, Tracer } from "../types.ts";
 export interface CollectResult {
   /** The number of spans that were added to their trace. */
   readonly added: number;
-  /** The number of spans that were malformed, known or had no room. */
+  /**
+   * The number of spans that were malformed, known, of a resource from a cache,
+   * or had no room.
+   */
   readonly rejected: number;
   /** The problem with the first malformed span, or with the message. */
   readonly error?: string;
@@ -118,7 +122,9 @@ export function createCollector(
     for (const [index, item] of spans.slice(0, maxSpans).entries()) {
       const span = readClientSpan(item, `spans[${index}]`, offset);
       if (typeof span === "string") error ??= span;
-      else valid.push(withClockError(span, clock));
+      else if (!isFromCache(span, tracer, clock)) {
+        valid.push(withClockError(span, clock));
+      }
     }
     if (spans.length > maxSpans) {
       error ??= `spans must be at most ${maxSpans}, received ${spans.length}`;
@@ -138,6 +144,22 @@ function withClockError(span: ClientSpanData, clock: unknown): ClientSpanData {
       Object.hasOwn(span.attributes, ACTION)
     ? { ...span, attributes: { ...span.attributes, [CLOCK_ERROR]: error } }
     : span;
+}
+
+/** The error of clocks within a process, in milliseconds. */
+const TOLERANCE = 1_000;
+
+/**
+ * Whether a resource came from the cache of a service worker, which browsers
+ * don't reveal: its request had ended before the page needed it.
+ */
+function isFromCache(span: ClientSpanData, tracer: Tracer, clock: unknown) {
+  const { attributes, startTime } = span;
+  const link = ACTION in attributes ? undefined : parseLink(attributes[LINK]);
+  const request = link && tracer.getTrace(link.traceId)?.spans.get(link.spanId);
+  // Without a measured error, the times may differ by any amount.
+  const error = TOLERANCE + Object(clock).error;
+  return request !== undefined && request.endTime + error < startTime;
 }
 
 function offsetOf(clock: unknown, now: () => number): number {
