@@ -217,7 +217,9 @@ class BatchExporter implements OTLPExporter {
   #addSpans({ traceId, spans }: MergeEvent): void {
     const added = traceOfSpans(traceId, spans);
     const found = this.#queue.values().find(({ id }) => id === traceId);
-    if (found === undefined) return this.#add(added);
+    const isFull = this.#spans + spans.length > this.#settings.maxQueueSpans;
+    // Without room, they are dropped and counted.
+    if (found === undefined || isFull) return this.#add(added);
     const all = new Map([...found.spans, ...added.spans]);
     this.#spans += spans.length;
     this.#queue.set(keyOf(found), { ...found, spans: all });

@@ -530,6 +530,32 @@ Deno.test("The exporter includes browser spans that arrive while their trace wai
   assertEquals(fromOTLP(collector.received[0]?.body)[0]?.spans.length, 2);
 });
 
+Deno.test("The exporter bounds the browser spans that join a waiting trace", async () => {
+  await using bench = setUp({ batch: { maxQueueSpans: 10 } });
+  const { tracer, exporter, collector } = bench;
+  const span = tracer.startTrace("GET /", "request");
+  span.end();
+  const merge = (from: number, count: number) =>
+    tracer.mergeClientSpans(
+      span.traceId,
+      Array.from({ length: count }, (_, i) => ({
+        id: (from + i).toString(16).padStart(16, "0"),
+        parentId: span.id,
+        name: "step",
+        layer: "custom",
+        status: "ok",
+        startTime: Date.now(),
+        endTime: Date.now(),
+        attributes: {},
+        events: [],
+      })),
+    );
+  assertEquals([merge(1, 6), merge(11, 6), merge(21, 3)], [6, 6, 3]);
+  assert(await exporter.flush());
+  assertEquals(fromOTLP(collector.received[0]?.body)[0]?.spans.length, 10);
+  assertEquals(exporter.stats, stats({ exported: 1, queueFull: 1 }));
+});
+
 Deno.test("flush() cuts short a delay that the exporter chose", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
