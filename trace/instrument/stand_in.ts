@@ -13,10 +13,7 @@ export function standIn<T extends object>(
   target: T,
   wrap: (name: string, method: Method) => Method | undefined,
 ): T {
-  const methods = new Map<
-    string | symbol,
-    { value: unknown; method: Method }
-  >();
+  const methods = new Map<PropertyKey, readonly [value: unknown, Method]>();
   const proxy = new Proxy(target, {
     get(_target, key) {
       const value: unknown = Reflect.get(target, key, target);
@@ -25,7 +22,7 @@ export function standIn<T extends object>(
         isFixed(target, key)
       ) return value;
       const known = methods.get(key);
-      if (known?.value === value) return known.method;
+      if (known?.[0] === value) return known[1];
       const bound = function (...given: unknown[]): unknown {
         // A pool takes back only the clients that it knows.
         const args = given.map((arg) => originals.get(arg as WeakKey) ?? arg);
@@ -37,7 +34,7 @@ export function standIn<T extends object>(
       const method = (typeof key === "string" && wrap(key, bound)) ||
         // A tag function, such as `sql` of postgres.js, has its own members.
         Object.assign(bound, value);
-      methods.set(key, { value, method });
+      methods.set(key, [value, method]);
       return method;
     },
     set(_target, key, value) {

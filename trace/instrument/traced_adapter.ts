@@ -100,9 +100,12 @@ export function tracedAdapter<A extends object>(
 
 /** Returns a stand-in that traces the methods with known names. */
 function traceClient<T>(value: T, options: QueryOptions): T {
-  return isDriver(value)
-    ? standIn(value, (name, run) => WRAPPERS.get(name)?.(run, options))
-    : value;
+  if (!isDriver(value)) return value;
+  return standIn(value, (name, run) => {
+    // In Bun's SQLite, `query` prepares a statement and keeps it.
+    const isPrepare = name === "query" && "loadExtension" in value;
+    return (isPrepare ? tracedPrepare : WRAPPERS.get(name))?.(run, options);
+  });
 }
 
 /** Traces a method that takes the query's text, or an object with the text. */
@@ -122,9 +125,8 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
 function tracedLazyQuery(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const query = method(...args);
-    const text = queryText(args[0]);
-    const isTraced = text !== undefined && getActiveSpan() !== undefined;
-    if (!isTraced || !isThenable(query)) return query;
+    const text = getActiveSpan() && queryText(args[0]);
+    if (text === undefined || !isThenable(query)) return query;
     const open = queryOpener(text, options);
     let started: Promise<unknown> | undefined;
     return standIn(query, (name) => {
@@ -278,8 +280,9 @@ function tracedClient(method: Method, options: QueryOptions): Method {
   };
 }
 
-/** Returns a query's text, which drivers get alone or in an object. */
+/** Returns a query's text, which drivers get alone, in an object or as a template. */
 function queryText(query: unknown): string | undefined {
-  const { text, sql } = Object(query);
-  return [query, text, sql].find((value) => typeof value === "string");
+  const { raw, text, sql } = Object(query);
+  const template = Array.isArray(raw) && (query as string[]).join("?");
+  return [query, text, sql, template].find((text) => typeof text === "string");
 }

@@ -399,6 +399,41 @@ Deno.test("A statement from a promise is traced", async () => {
   assertEquals(summary(spans), [["db.query", "SELECT 1", 2]]);
 });
 
+Deno.test("A query of Bun's SQLite, which only prepares it, is traced when it runs", async () => {
+  const statement = {
+    all: () => [1, 2],
+    run: () => {
+      throw new Error("UNIQUE constraint failed");
+    },
+  };
+  const database = tracedAdapter({
+    query: (_text: string) => statement,
+    loadExtension() {},
+  });
+  const spans = await spansOf(() => {
+    database.query("SELECT 1").all();
+    database.query("SELECT 2");
+    assertThrows(() => database.query("INSERT INTO note VALUES (3)").run());
+  });
+  assertEquals(summary(spans), [
+    ["db.query", "SELECT 1", 2],
+    ["db.execute", "INSERT INTO note VALUES (3)", undefined],
+  ]);
+  assertEquals(spans.map(({ status }) => status), ["ok", "error"]);
+});
+
+Deno.test("A query as a template is traced without its values", async () => {
+  const client = tracedAdapter({
+    queryObject: (query: TemplateStringsArray, ...values: unknown[]) =>
+      Promise.resolve({ rows: [query.join("$1"), ...values] }),
+  });
+  const spans = await spansOf(async () => {
+    const { rows } = await client.queryObject`SELECT ${"secret"} AS a`;
+    assertEquals(rows, ["SELECT $1 AS a", "secret"]);
+  });
+  assertEquals(summary(spans), [["db.query", "SELECT ? AS a", 2]]);
+});
+
 Deno.test("Properties can be read and set, and methods keep their this", () => {
   class Driver {
     #secret = 7;
