@@ -197,32 +197,27 @@ export class RequestAuth extends RequestUser implements AuthContext {
 
   /** Replaces the old session by a new one, once the old one has ended. */
   async #replace(begun: VerifiedSession): Promise<void> {
-    const verified = await callSession(this.#core.callbacks, begun);
+    const { sessions, callbacks } = this.#core;
+    const verified = await callSession(callbacks, begun);
     let old: VerifiedSession | undefined;
     do {
       old = this.verified;
-      await this.#end(old);
+      await sessions.end(old, this.#cookies.received);
       // The same request may have signed in again meanwhile.
     } while (this.verified !== old);
     this.become(verified);
   }
 
-  /** Ends a session in the store. Users of API keys have none. */
-  async #end(verified: VerifiedSession | undefined): Promise<void> {
-    if (!verified || verified.credentialSource === "request") return;
-    await this.#core.sessions.end(verified);
-  }
-
   signOut(): Promise<void> {
     return observe("auth:signOut", "auth", async () => {
-      const { callbacks, emit } = this.#core;
+      const { sessions, callbacks, emit } = this.#core;
       this.demandVerified();
       const { session, verified } = this;
       this.become(undefined);
       this.#cookies.clearSession();
       this.#reportLate("sign-out");
+      await sessions.end(verified, this.#cookies.received);
       if (session === null) return;
-      await this.#end(verified);
       emit({ type: "sign_out", userId: session.userId });
       try {
         await callbacks.onSignOut?.(session);

@@ -8,6 +8,7 @@ import { checkValue } from "../../core/check/options.ts";
 import { aNonEmptyString } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
+import { findCookie } from "../cookies/cookies.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { AuthSettings } from "../read_options.ts";
@@ -24,6 +25,7 @@ import {
   beginOf,
   createVerifySession,
   type CredentialSource,
+  isVerified,
   type VerifiedSession,
 } from "./verify_session.ts";
 
@@ -56,6 +58,8 @@ export function createSessions(options: SessionsOptions) {
     string,
     { result: Promise<VerifiedSession | undefined>; until: number }
   >({ maxSize: MAX_REFRESHES });
+
+  const verifier = createVerifySession(settings, keys, store, now);
 
   /** Creates what proves a session, and the record in the store. */
   async function issue(
@@ -197,14 +201,28 @@ export function createSessions(options: SessionsOptions) {
   }
 
   return {
-    ...createVerifySession(settings, keys, store, now),
+    ...verifier,
     begin,
     isDue,
     refresh,
 
-    /** Ends a session, if there is a store. */
-    async end({ payload }: VerifiedSession): Promise<void> {
-      if (payload.sid !== undefined) await store?.delete(payload.sid);
+    /**
+     * Ends a session, if there is a store. Users of API keys have none.
+     *
+     * @param cookies The `Cookie` header of a request that loses its cookie. An
+     * API key or a bearer token hides the session of that cookie.
+     */
+    async end(
+      verified: VerifiedSession | undefined,
+      cookies: string | null = null,
+    ): Promise<void> {
+      const header = verified?.credentialSource === "cookie" ? null : cookies;
+      const { value } = findCookie(header, settings.cookie.name) ?? {};
+      const hidden = value && await verifier.verify(value, "cookie");
+      for (const ended of [verified, hidden || undefined]) {
+        const id = isVerified(ended) && ended.payload.sid;
+        if (id) await store?.delete(id);
+      }
     },
 
     /** Returns a token of the session, with any strategy. */

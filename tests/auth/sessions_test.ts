@@ -16,10 +16,12 @@ import type { SessionRecord, SessionStore } from "@quartet/kit/auth";
 import { captureErrors } from "../helpers.ts";
 import type { Browser } from "./browser.ts";
 import {
+  byKey,
   byName,
   claimsOf,
   createClock,
   forge,
+  KEY,
   sign,
   startAuth,
   STRATEGIES,
@@ -394,6 +396,39 @@ Deno.test("Signing out ends the session with a store, and only clears the cookie
     assertEquals(await who(server, bearer(token!)), replayed);
     server.clock.pass(604800);
     assertEquals(await who(server, cookie), undefined);
+  }
+});
+
+Deno.test("A request with a token or a key that replaces or removes a cookie ends the cookie's session too", async () => {
+  const providers = [byName(), byKey()];
+  for (const strategy of STORED) {
+    for (const action of ["/sign-out", "/sign-in"]) {
+      await using server = await startAuth({
+        providers,
+        session: { strategy },
+      });
+      const { token }: Me = await (await server.signIn("eve")).json("/me");
+      const credentials = [
+        [bearer(token!), "3"],
+        [bearer("x"), undefined],
+        [{ "x-api-key": KEY }, "2"],
+        [{ "x-api-key": "x" }, undefined],
+      ] as const;
+      for (const [headers, user] of credentials) {
+        const browser = await server.signIn("ada");
+        const cookie = cookieOf(browser);
+        assertEquals(await who(server, { ...cookie, ...headers }), user);
+        assertEquals(await who(server, cookie), "1");
+        const body = { user: "bob" };
+        await (await browser.ask(action, { headers, body })).body?.cancel();
+        const isKept = action === "/sign-in";
+        assertEquals(browser.cookies.size, isKept ? 1 : 0);
+        assertEquals(await who(server, cookie), undefined);
+        assertEquals(await server.plugin.listSessions("1"), []);
+      }
+      assertEquals(await server.plugin.listSessions("3"), []);
+      assertEquals(server.errors, []);
+    }
   }
 });
 
