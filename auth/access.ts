@@ -4,6 +4,7 @@ import { withMethods } from "../core/check/rules.ts";
 import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
+import type { AuthCore } from "./core.ts";
 import { RequestAuth } from "./request_auth.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 
@@ -118,13 +119,20 @@ const aContext = withMethods(
   "get",
 );
 
-/** The same as {@linkcode getAuth}, for users of a known type. */
+/**
+ * The same as {@linkcode getAuth}, for users of a known type.
+ *
+ * @param core The plugin. Default: the one that ran last.
+ */
 export function authOf<U extends BaseUser = User, P extends string = string>(
   context: RequestContext,
+  core?: AuthCore,
 ): AuthContext<U, P> {
   // Untyped code may pass anything, and RPC's `ctx` is what it was given.
-  const auth: AuthContext<U, P> | undefined = context?.get?.("auth");
-  if (typeof auth === "object" && auth !== null) return auth;
+  const auth = RequestAuth.find(context?.get?.("auth"), core);
+  if (typeof auth === "object" && auth !== null) {
+    return auth as AuthContext<U, P>;
+  }
   checkValue(context, "context", aContext, "get auth");
   throw new TypeError(
     "Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it; on Hono: app.use(toHono(auth)) first",

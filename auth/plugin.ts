@@ -70,6 +70,8 @@ export interface AuthPlugin<
   /**
    * Returns the auth of a request. If it has passed several auth plugins, as is
    * possible on Hono, this and the next two functions return this plugin's.
+   *
+   * @throws {TypeError} If this plugin hasn't run for the request.
    */
   getAuth(context: RequestContext): AuthContext<U, P>;
   /** Returns the session of a request, or `null` if it is anonymous. */
@@ -198,10 +200,7 @@ export function createAuthPlugin<
   }
 
   /** On Hono, requests may pass several plugins. The last one sets the context. */
-  function ownAuth(context: RequestContext): AuthContext<U, P> {
-    const auth: unknown = authOf(context);
-    return (RequestAuth.find(auth, core) ?? auth) as AuthContext<U, P>;
-  }
+  const ownAuth = (context: RequestContext) => authOf<U, P>(context, core);
 
   return {
     name: "auth",

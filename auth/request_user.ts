@@ -50,9 +50,10 @@ export class RequestUser implements RequestSession {
   }
 
   /** Returns the auth of a plugin: the given one, or one around it. */
-  static find(auth: unknown, core: AuthCore): unknown {
-    if (!(auth instanceof RequestUser) || auth.#core === core) return auth;
-    return RequestUser.find(auth.#outer, core);
+  static find(auth: unknown, core: AuthCore | undefined): unknown {
+    const isFound = core === undefined || !(auth instanceof RequestUser) ||
+      auth.#core === core;
+    return isFound ? auth : RequestUser.find(auth.#outer, core);
   }
 
   get session(): Session | null {

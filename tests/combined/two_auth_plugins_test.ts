@@ -1,6 +1,6 @@
 /** Two auth plugins around the same request, each with its own cookie. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { currentContext, toHono, toMiddleware } from "@quartet/kit/app";
 import {
   createAuthPlugin,
@@ -76,6 +76,23 @@ Deno.test("On Hono, each of two auth plugins returns its own user", async () => 
     const { status } = await app.request("/staff", init);
     assertEquals(status, expected.at(-1) === null ? 401 : 200);
   }
+});
+
+Deno.test("A plugin that hasn't run for a request returns no other plugin's user", async () => {
+  const app = new Hono();
+  app.use(toHono(staff));
+  app.get("/", (c) => {
+    for (const read of [shops.getUser, shops.getSession, shops.getAuth]) {
+      assertThrows(
+        () => read(c),
+        TypeError,
+        "the auth plugin has not run for this request",
+      );
+    }
+    return c.json([staff.getUser(c)?.id, getUser(c)?.id]);
+  });
+  const response = await app.request("/", { headers: { cookie: bob } });
+  assertEquals(await response.json(), ["staff bob", "staff bob"]);
 });
 
 Deno.test("In toMiddleware(), each of two auth plugins returns its own user", async () => {
