@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
-import { printableError } from "../../core/redact/printable.ts";
 import { offerUpgrade, type Socket } from "../../core/socket/upgrade.ts";
 import type { Fetcher } from "../fetcher.ts";
 
@@ -28,8 +27,6 @@ export class HostSocket implements Socket {
   readonly #run = AsyncLocalStorage.snapshot();
   #state = CONNECTING;
   #open: OpenSocket | undefined;
-  /** The arguments of a `close()` call before the connection was open. */
-  #pendingClose: [code: number, reason: string] | undefined;
 
   get readyState(): number {
     return this.#state!;
@@ -44,9 +41,8 @@ export class HostSocket implements Socket {
   }
 
   close(code = 1000, reason = ""): void {
-    if (this.#state === CLOSING || this.#state === CLOSED) return;
-    if (this.#open === undefined) this.#pendingClose = [code, reason];
-    else this.#open.close(code, reason);
+    if (this.#state !== OPEN) return;
+    this.#open!.close(code, reason);
     // Last: if the server rejects the code, the caller can close again.
     this.#state = CLOSING;
   }
@@ -54,9 +50,6 @@ export class HostSocket implements Socket {
   /** Called after the handshake. */
   opened(socket: OpenSocket): void {
     this.#open = socket;
-    if (this.#pendingClose !== undefined) {
-      return closeWith(socket, this.#pendingClose);
-    }
     this.#state = OPEN;
     this.#run(() => this.onopen?.(new Event("open")));
   }
@@ -72,21 +65,6 @@ export class HostSocket implements Socket {
     if (this.#state === CLOSED) return;
     this.#state = CLOSED;
     this.#run(() => this.onclose?.({ code, reason } as CloseEvent));
-  }
-}
-
-function closeWith(
-  socket: OpenSocket,
-  args: readonly [code: number, reason: string],
-): void {
-  try {
-    socket.close(...args);
-  } catch (error) {
-    console.error(
-      "Cannot close WebSocket with the given code and reason:",
-      printableError(error),
-    );
-    socket.close(1011);
   }
 }
 

@@ -148,8 +148,7 @@ export function createUpgrader<T>(
     const { socket, response } = upgrade(request);
     responses.set(request, response);
     const refuseUpgrade = () => {
-      // Deno ignores a call before the socket is open.
-      socket.onopen = () => socket.close(1011, "Internal error");
+      connection.close(1011, "Internal error");
       return response;
     };
     let scope = "Deno" in globalThis ? currentScope() : undefined;
@@ -209,8 +208,8 @@ function asksForWebSocket({ method, headers }: Request): boolean {
     headers.has("sec-websocket-key");
 }
 
-/** The standard's value. Not every server has the global `WebSocket`. */
-const OPEN = 1;
+/** The standard's values. Not every server has the global `WebSocket`. */
+const [CONNECTING, OPEN] = [0, 1];
 
 class Connection<T> implements ServerWebSocket<T> {
   data: T;
@@ -263,7 +262,11 @@ class Connection<T> implements ServerWebSocket<T> {
   }
 
   close(code = 1000, reason = ""): void {
-    this.#socket.close(code, reason);
+    const socket = this.#socket;
+    const close = () => socket.close(code, reason);
+    // Deno ignores a call before the socket is open. Other servers have none yet.
+    if (socket.readyState === CONNECTING) socket.onopen = close;
+    else close();
   }
 
   /** An error thrown by an event listener would end the process. */

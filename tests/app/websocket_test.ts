@@ -304,6 +304,27 @@ Deno.test("Upgrader.close() closes every connection with code 1001", async () =>
   for (const { closed } of clients) assertEquals((await closed).code, 1001);
 });
 
+Deno.test("Upgrader.close() also closes a connection that hasn't opened yet", async () => {
+  const opened: unknown[] = [];
+  const upgrader = createUpgrader<null>({
+    message() {},
+    open: (ws) => void opened.push(ws),
+  });
+  let closed: Promise<void> | undefined;
+  await using server = serve({
+    fetch(request) {
+      assert(upgrader.upgrade(request, { data: null }));
+      closed = upgrader.close();
+      return upgrader.response(request)!;
+    },
+  }, { port: 0, signals: false, onListen() {} });
+  await using client = await connect(`ws://127.0.0.1:${server.address.port}`);
+  const { code, reason } = await client.closed;
+  assertEquals([code, reason], [1001, "Going away"]);
+  await closed;
+  assertEquals([upgrader.size, opened], [0, []]);
+});
+
 Deno.test("Upgrader.close() does nothing without connections", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   assertEquals(upgrader.size, 0);
