@@ -8,9 +8,13 @@ import {
   withMethods,
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
+import { hasHeader } from "../core/http/has_header.ts";
 import { attempt } from "../core/maybe_async.ts";
 import { printableError } from "../core/redact/printable.ts";
+import { runOutside } from "../core/request_scope.ts";
+import { WatchScope } from "../core/watch_scope.ts";
 import { checkFetcher, type Fetcher } from "./fetcher.ts";
+import { finish } from "./finish.ts";
 import { listen, listenToSignals, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
 import {
@@ -127,7 +131,24 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   let phase: "serving" | "draining" | "stopping" = "serving";
 
   const handler = (request: Request, info: Deno.ServeHandlerInfo) =>
-    fetcher.fetch(request, info);
+    hasHeader(request.headers, "upgrade")
+      ? handleUpgrade(request, info)
+      : fetcher.fetch(request, info);
+
+  /** As in a host, a request that fails after its upgrade has its socket closed. */
+  async function handleUpgrade(request: Request, info: Deno.ServeHandlerInfo) {
+    const scope = runOutside(() => new WatchScope());
+    scope.info = info;
+    const respond = () => fetcher.fetch(request, info);
+    try {
+      return finish(await scope.run(respond), request, scope);
+    } catch (error) {
+      if (scope.refuseUpgrade === undefined) throw error;
+      console.error("Cannot open WebSocket:", printableError(error));
+      return scope.refuseUpgrade();
+    }
+  }
+
   const server = listen(
     {
       port: options.port ?? 8000,

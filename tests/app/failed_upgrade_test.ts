@@ -6,9 +6,12 @@ import {
   createUpgrader,
   type Fetcher,
   type Plugin,
+  serve,
+  toHono,
   withPlugins,
 } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { Hono } from "hono";
 import { captureErrors } from "../helpers.ts";
 
 const isSocket = ({ headers }: Request) => headers.has("upgrade");
@@ -53,6 +56,48 @@ const APPS: Readonly<Record<string, () => Fetcher>> = {
     withPlugins([failing], (request, info) => inner().fetch(request, info)),
 };
 
+const FETCHERS: Readonly<Record<string, () => Fetcher>> = {
+  ...APPS,
+  "a fetch function throws": () => ({
+    fetch(request) {
+      const response = upgrade(request);
+      if (isSocket(request)) throw new Error("after the upgrade");
+      return response;
+    },
+  }),
+  "a middleware of Hono fails": () => {
+    const app = new Hono();
+    app.use(async (c, next) => {
+      await next();
+      if (isSocket(c.req.raw)) throw new Error("after the upgrade");
+    });
+    return app.all("/", (c) => upgrade(c.req.raw));
+  },
+  "a middleware around the kit's in Hono replaces the response": () => {
+    const app = new Hono();
+    app.use(async (c, next) => {
+      await next();
+      if (!isSocket(c.req.raw)) return;
+      c.res = undefined;
+      c.res = new Response("no", { status: 403 });
+    });
+    app.use(toHono({ name: "none" }));
+    return app.all("/", (c) => upgrade(c.req.raw));
+  },
+};
+
+/** Connects a socket that must be closed, and then asks the server again. */
+async function expectClosed(port: number): Promise<void> {
+  const address = `127.0.0.1:${port}`;
+  const socket = new WebSocket(`ws://${address}`);
+  const { code } = await new Promise<CloseEvent>((resolve) =>
+    socket.onclose = resolve
+  );
+  assertEquals(code, 1011);
+  assertEquals(await (await fetch(`http://${address}`)).text(), "plain");
+  assertEquals(upgrader.size, 0);
+}
+
 for (const [what, create] of Object.entries(APPS)) {
   Deno.test(`If ${what} after an upgrade, its socket is closed and the server goes on`, async () => {
     const app = create();
@@ -60,14 +105,19 @@ for (const [what, create] of Object.entries(APPS)) {
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       (request, info) => app.fetch(request, info),
     );
-    const address = `127.0.0.1:${server.addr.port}`;
     using _errors = captureErrors();
-    const socket = new WebSocket(`ws://${address}`);
-    const { code } = await new Promise<CloseEvent>((resolve) =>
-      socket.onclose = resolve
-    );
-    assertEquals(code, 1011);
-    assertEquals(await (await fetch(`http://${address}`)).text(), "plain");
-    assertEquals(upgrader.size, 0);
+    await expectClosed(server.addr.port);
+  });
+}
+
+for (const [what, create] of Object.entries(FETCHERS)) {
+  Deno.test(`If ${what} after an upgrade, serve() closes the socket and goes on`, async () => {
+    await using server = serve(create(), {
+      port: 0,
+      signals: false,
+      onListen() {},
+    });
+    using _errors = captureErrors();
+    await expectClosed(server.address.port);
   });
 }
