@@ -29,7 +29,10 @@ export interface SessionConfig {
    * - `hybrid`: a signed token that is valid as long as the store knows of it.
    */
   readonly strategy?: SessionStrategy;
-  /** How long a session lasts without a refresh, in seconds. Default 7 days. */
+  /**
+   * How long a session lasts without a refresh, in seconds. Default 7 days. At
+   * most 1e12.
+   */
   readonly maxAge?: number;
   /**
    * A session older than this is refreshed by the next request that brings its

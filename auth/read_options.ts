@@ -33,15 +33,19 @@ export interface AuthSettings
 
 const DAY = 24 * 60 * 60;
 
+/** A `Date` can hold the end of a session that has this age and tolerance. */
+const MAX_AGE = 1e12;
+
 const seconds = (least: number, most = Number.MAX_VALUE): Rule =>
   rule(
-    `a number of seconds, at least ${least}`,
+    `a number of seconds, at least ${least}` +
+      (most === MAX_AGE ? ` and at most ${MAX_AGE}` : ""),
     (value) => typeof value === "number" && value >= least && value <= most,
   );
 
 const CONFIG: OptionRules<AuthConfig> = {
   secret: true,
-  sessionDuration: seconds(1),
+  sessionDuration: seconds(1, MAX_AGE),
   providers: rule("an array of providers", Array.isArray),
   oauthRoutes: true,
   session: true,
@@ -62,10 +66,10 @@ const CONFIG: OptionRules<AuthConfig> = {
 const SESSION: OptionRules<SessionConfig> = {
   secret: true,
   strategy: oneOf("jwt", "cookie", "hybrid"),
-  maxAge: seconds(1),
+  maxAge: seconds(1, MAX_AGE),
   updateAge: seconds(0),
   absoluteMaxAge: seconds(1, Infinity),
-  clockTolerance: seconds(0),
+  clockTolerance: seconds(0, MAX_AGE),
   issuer: aNonEmptyString,
   audience: aNonEmptyString,
   store: withMethods(
@@ -114,14 +118,10 @@ export function readOptions(config: AuthConfig): AuthSettings {
       "session.secret must be given; make one with: openssl rand -base64 32",
     );
   }
-  if (strategy === "jwt" && store !== undefined) {
+  const unused = store === undefined ? "fallback" : "store";
+  if (strategy === "jwt" && session[unused] !== undefined) {
     throw configError(
-      'session.store must be absent with the strategy "jwt", which keeps nothing on the server; use "hybrid" or "cookie"',
-    );
-  }
-  if (strategy === "jwt" && session.fallback !== undefined) {
-    throw configError(
-      'session.fallback must be absent with the strategy "jwt", which asks no store',
+      `session.${unused} must be absent with the strategy "jwt", which asks no store; use "hybrid" or "cookie"`,
     );
   }
   return {

@@ -12,7 +12,7 @@ import type { AuthConfig } from "@quartet/kit/auth";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { ROOT, startDeno } from "../helpers.ts";
-import { byName, SECRET } from "./harness.ts";
+import { byName, SECRET, startAuth, STRATEGIES } from "./harness.ts";
 
 Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
   const secured = { session: { secret: SECRET } };
@@ -83,7 +83,15 @@ Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
     ],
     [
       { ...secured, sessionDuration: 0 },
-      "sessionDuration must be a number of seconds, at least 1, received 0",
+      "sessionDuration must be a number of seconds, at least 1 and at most 1000000000000, received 0",
+    ],
+    [
+      { session: { secret: SECRET, maxAge: Number.MAX_SAFE_INTEGER } },
+      "session.maxAge must be a number of seconds, at least 1 and at most 1000000000000, received 9007199254740991",
+    ],
+    [
+      { session: { secret: SECRET, clockTolerance: 1e12 + 1 } },
+      "session.clockTolerance must be a number of seconds, at least 0 and at most 1000000000000, received 1000000000001",
     ],
     [
       { ...secured, session: "a" as never },
@@ -115,6 +123,17 @@ Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
       message,
     );
     assert(!error.message.includes(SECRET));
+  }
+});
+
+Deno.test("Sessions of the greatest maxAge and clockTolerance work, in all strategies", async () => {
+  for (const strategy of STRATEGIES) {
+    const session = { strategy, maxAge: 1e12, clockTolerance: 1e12 };
+    await using server = await startAuth({ session });
+    const browser = await server.signIn();
+    server.clock.pass(1e12);
+    assertEquals((await browser.json("/me")).user.id, "1");
+    assertEquals(server.errors, []);
   }
 });
 
