@@ -47,6 +47,8 @@ export function createIdTokenVerifier(
       issuer: [...issuers],
       audience: clientId,
       algorithms: [...algorithms],
+      // Seconds that the issuer's clock may differ.
+      clockTolerance: 30,
       requiredClaims: ["sub", "exp", "iat"],
     }).then(({ payload }): Record<string, unknown> => payload, unverifiable);
     const { sub, aud, azp } = payload;

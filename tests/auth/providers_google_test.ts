@@ -156,6 +156,25 @@ Deno.test("Google's issuer is accepted in both spellings, and the audience as st
   }
 });
 
+Deno.test("The issuer's clock may differ by 30 seconds", async () => {
+  await using local = startProvider();
+  const provider = presetIdentity(local.google);
+  const trySignIn = (difference: number, claim: "exp" | "nbf" | "iat") => {
+    const time = Math.floor(Date.now() / 1000) + difference;
+    local.server.google.idTokenFault = { claims: { [claim]: time } as never };
+    return signIn(provider, "ada").then(
+      ({ id }) => id,
+      (error) => error.cause.message,
+    );
+  };
+  // Half of the tolerance is left for a slow test.
+  assertEquals(await trySignIn(-15, "exp"), "1815");
+  assertMatch(await trySignIn(-31, "exp"), /"exp"/);
+  assertEquals(await trySignIn(30, "nbf"), "1815");
+  assertMatch(await trySignIn(600, "nbf"), /"nbf"/);
+  assertEquals(await trySignIn(30, "iat"), "1815");
+});
+
 Deno.test("issuer accepts id tokens of that issuer instead of Google's", async () => {
   await using local = startProvider();
   const issuer = "https://accounts.example";
