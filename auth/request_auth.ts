@@ -36,6 +36,8 @@ export class RequestAuth extends RequestUser implements AuthContext {
   readonly #info: ConnectionInfo | undefined;
   #pending: PendingCookies | undefined;
   #isAnswered = false;
+  /** Whether the request has become a socket, whose response sets no cookies. */
+  isUpgraded = false;
   #returnTo: string | null = null;
 
   constructor(
@@ -210,12 +212,14 @@ export class RequestAuth extends RequestUser implements AuthContext {
 
   signOut(): Promise<void> {
     return observe("auth:signOut", "auth", async () => {
-      const { sessions, callbacks, emit } = this.#core;
+      const { sessions, settings, callbacks, emit } = this.#core;
       this.demandVerified();
       const { session, verified } = this;
       this.become(undefined);
       this.#cookies.clearSession();
-      this.#reportLate("sign-out");
+      // A store ends the session, even if its cookie stays.
+      const isEnded = session === null || settings.strategy !== "jwt";
+      if (!this.isUpgraded || !isEnded) this.#reportLate("sign-out");
       await sessions.end(verified, this.#cookies.received);
       if (session === null) return;
       emit({ type: "sign_out", userId: session.userId });
@@ -280,12 +284,13 @@ export class RequestAuth extends RequestUser implements AuthContext {
       this.#core.sessions.isDue(verified);
   }
 
-  /** Reports a cookie that no response can carry: a missing `await`. */
+  /** Reports a cookie that no response can carry: a missing `await`, or a socket. */
   #reportLate(operation: string): void {
-    if (!this.#isAnswered) return;
-    console.error(
-      `Cannot set the session's cookie: the response was ready before the ${operation} was; await it in the handler`,
-    );
+    if (!this.#isAnswered && !this.isUpgraded) return;
+    const problem = this.isUpgraded
+      ? `a WebSocket can't carry it; use an HTTP request for the ${operation}`
+      : `the response was ready before the ${operation} was; await it in the handler`;
+    console.error(`Cannot set the session's cookie: ${problem}`);
   }
 
   #setSessionCookie(verified: VerifiedSession): void {

@@ -38,7 +38,8 @@ function finish(
   name: string,
 ): MaybePromise<Response> {
   // A switch of protocols sets no cookies, and its request can't be read.
-  if (response.status < 200) return response;
+  auth.isUpgraded = response.status < 200;
+  if (auth.isUpgraded) return response;
   const isDue = auth.isRefreshDue() &&
     !readResponse(response.headers).isShared &&
     !isSetInside(response, name, []);

@@ -3,16 +3,21 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import { getAuth, requireAuth } from "@quartet/kit/auth";
+import { captureErrors } from "../helpers.ts";
 import type { Browser } from "./browser.ts";
 import { startAuth, STRATEGIES } from "./harness.ts";
 import type { AuthServer } from "./harness.ts";
 
-/** Answers each message with the user, and can sign out. */
+/** Answers each message with the user, and can sign in and out. */
 const handler: Route["handler"] = (request, context) => {
   const { socket, response } = Deno.upgradeWebSocket(request);
   socket.onmessage = async ({ data }) => {
     const auth = getAuth(context);
     if (data === "sign out") await auth.signOut();
+    const [what, user] = data.split(": ");
+    if (what === "sign in") {
+      await auth.signIn("credentials", { user }).catch(() => {});
+    }
     if (data === "refresh") await auth.refreshSession();
     socket.send(JSON.stringify({
       id: auth.session?.userId ?? null,
@@ -90,6 +95,37 @@ Deno.test("A socket has the user of its request, and can sign out and refresh", 
       assertEquals(server.events.length, length);
       assertEquals(server.errors, []);
     }
+  }
+});
+
+Deno.test("A cookie that a socket can't set or remove is reported", async () => {
+  const problem = (operation: string) =>
+    `Cannot set the session's cookie: a WebSocket can't carry it; use an HTTP request for the ${operation}`;
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } }, ROUTES);
+    using captured = captureErrors();
+    const { cookies } = await server.signIn();
+    assertEquals(
+      await talk(server, "/socket", cookies, [
+        "sign in: nobody",
+        "sign in: bob",
+        "sign out",
+        "sign out",
+      ]),
+      [
+        { id: "1", token: true },
+        { id: "2", token: true },
+        { id: null, token: false },
+        { id: null, token: false },
+      ],
+    );
+    // A store has ended the session. Without one, its cookie is still valid.
+    const operations = strategy === "jwt"
+      ? ["sign-in", "sign-out"]
+      : ["sign-in"];
+    assertEquals(captured.lines, operations.map(problem));
+    await talk(server, "/socket", new Map(), ["sign out"]);
+    assertEquals(captured.lines.length, operations.length);
   }
 });
 
