@@ -54,7 +54,7 @@ export function createComputations(parts: Parts) {
         return call.compute();
       });
     begin(open === undefined ? call : { ...call, compute: traced })
-      .promise.catch((error) => onError(error, "refresh a value"));
+      .computed.catch((error) => onError(error, "refresh a value"));
   }
 
   /**
@@ -78,21 +78,21 @@ export function createComputations(parts: Parts) {
   function begin(call: Call): InFlight {
     const { key } = call;
     const scopes = { ...scopesOf(call), began: log.sequence };
-    const inFlight = new InFlight(parts, scopes, now());
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    inFlight.promise = promise;
+    const inFlight = new InFlight(parts, call, scopes, now());
+    const { promise, resolve, reject } = inFlight.shared;
     // Before the function runs, because it may ask for its own key.
     byKey.set(key, inFlight);
     const leave = () => {
       if (byKey.get(key) === inFlight) byKey.delete(key);
     };
     promise.then(leave, leave);
-    resolve(limitTime(
+    inFlight.computed = limitTime(
       call,
       store.isShared && call.isAlone !== true
         ? claimOrCompute(inFlight, call)
         : compute(inFlight, call),
-    ));
+    );
+    inFlight.computed.then(resolve, reject);
     return inFlight;
   }
 
@@ -130,7 +130,10 @@ export function createComputations(parts: Parts) {
     inFlight.began = log.sequence;
     inFlight.before = store.peek(call.key);
     try {
-      const value = await inFlight.run(call);
+      const value = await inFlight.run(call, () => {
+        inFlight.shared.resolve(undefined);
+        if (lock !== undefined) store.release(lock);
+      });
       checkRereadable(call.key, value);
       keep(inFlight, call, value, lock);
       return value;

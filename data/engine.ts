@@ -118,7 +118,7 @@ export function createEngine(parts: Parts) {
     depend(call);
     return await observe("cache.get", "data", (span) => {
       lookUp(parts, call, span)?.ends("miss");
-      const scope = new SharedScope(key, false);
+      const scope = new SharedScope(key);
       const computed = scope.compute(compute).finally(() => scope.end());
       return limitTime(call, computed);
     });
@@ -189,7 +189,7 @@ export function createEngine(parts: Parts) {
     const giveOld = (why: string) =>
       give(old!.value, old!, "stale", policy, look, why);
     try {
-      const result = waitFor(inFlight, key);
+      const result = waitFor(inFlight, call);
       const isLate = policy.staleAfter !== Infinity && isUsable() &&
         !await settlesWithin(result, policy.staleAfter);
       // The stale value may have been invalidated in the meantime.
@@ -214,14 +214,14 @@ export function createEngine(parts: Parts) {
  *
  * @throws {CacheError} `RECURSION` if it waits for the one that asks.
  */
-function waitFor(inFlight: InFlight, key: string): Promise<unknown> {
+function waitFor(inFlight: InFlight, call: Call): Promise<unknown> {
   const own = currentInFlight();
-  if (own === undefined) return inFlight.promise;
-  if (!inFlight.awaited().has(own)) return own.waitFor(inFlight);
+  if (own === undefined) return inFlight.resultFor(call);
+  if (!inFlight.awaited().has(own)) return own.waitFor(inFlight, call);
   throw new CacheError(
     "RECURSION",
     `Cannot compute ${
-      JSON.stringify(key)
+      JSON.stringify(call.key)
     }: the function waits for its own result`,
   );
 }

@@ -54,9 +54,12 @@ export class InFlight {
   result: Result = "miss";
   /** Why its value isn't stored, in words. */
   obstacle: string | undefined;
-  /** The value. Set before anyone sees the computation. */
-  promise!: Promise<unknown>;
+  /** The value. Set before the caller that began it waits. */
+  computed!: Promise<unknown>;
+  /** The value, or `undefined` for other callers once it asks for the user. */
+  readonly shared = Promise.withResolvers<unknown>();
   readonly #owner: object;
+  readonly #call: Call;
   readonly #waitsFor = new Set<InFlight>();
   #scopes: Record<"tags" | "paths" | "keys", Set<string>> | undefined;
   #watch: SharedScope | undefined;
@@ -66,13 +69,16 @@ export class InFlight {
    * Creates a computation that hasn't begun.
    *
    * @param owner Identifies its cache.
+   * @param call The call that begins it.
    */
   constructor(
     owner: object,
+    call: Call,
     { scopeKey, tags, paths, began }: Dependencies,
     since: number,
   ) {
     this.#owner = owner;
+    this.#call = call;
     this.scopeKey = scopeKey;
     this.tags = tags;
     this.paths = paths;
@@ -85,9 +91,14 @@ export class InFlight {
     return !this.#isOver && owner === this.#owner && scopeKey === this.scopeKey;
   }
 
-  /** Runs the function. Values that it gets from the cache become parts. */
-  run({ key, mayAsk = false, compute }: Call): unknown {
-    this.#watch = new SharedScope(key, mayAsk, this);
+  /**
+   * Runs the function. Values that it gets from the cache become parts.
+   *
+   * @param release Called when a function that may ask for the user does so.
+   */
+  run({ key, mayAsk = false, compute }: Call, release: () => void): unknown {
+    const onAsked = mayAsk ? () => void release() : undefined;
+    this.#watch = new SharedScope(key, onAsked, this);
     return this.#watch.compute(compute);
   }
 
@@ -108,11 +119,16 @@ export class InFlight {
     for (const key of part.keys ?? []) keys.add(key);
   }
 
+  /** Returns its result for a call: the one that began it gets any value. */
+  resultFor(call: Call): Promise<unknown> {
+    return call === this.#call ? this.computed : this.shared.promise;
+  }
+
   /** Waits for the result of another computation. */
-  async waitFor(other: InFlight): Promise<unknown> {
+  async waitFor(other: InFlight, call: Call): Promise<unknown> {
     this.#waitsFor.add(other);
     try {
-      return await other.promise;
+      return await other.resultFor(call);
     } finally {
       this.#waitsFor.delete(other);
     }

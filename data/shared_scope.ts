@@ -1,4 +1,4 @@
-import { WatchScope } from "../core/watch_scope.ts";
+import { type OnAsked, WatchScope } from "../core/watch_scope.ts";
 import { CacheError } from "./error.ts";
 
 /**
@@ -13,11 +13,12 @@ export class SharedScope extends WatchScope {
    * Creates a scope inside the current one.
    *
    * @param key The key of the value.
-   * @param mayAsk Whether the computation may ask for the user.
+   * @param onAsked Called when the computation asks for the user. Default: it
+   * may not.
    * @param computation The computation, if values inside become parts of it.
    */
-  constructor(key: string, mayAsk: boolean, computation?: object) {
-    super(mayAsk ? undefined : (isOwn) => this.#refuse(isOwn), computation);
+  constructor(key: string, onAsked?: OnAsked, computation?: object) {
+    super(onAsked ?? ((isOwn) => this.#refuse(isOwn)), computation);
     this.#key = key;
   }
 

@@ -78,7 +78,7 @@ export class Hub {
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#locks.set(key, promise);
         const release = () => {
-          this.#locks.delete(key);
+          if (this.#locks.get(key) === promise) this.#locks.delete(key);
           resolve();
         };
         return { lock: { release } };
