@@ -16,12 +16,14 @@ import { checkOutput, perform, toIterator } from "./run.ts";
  */
 export function iterate(call: Call, input: unknown): AsyncGenerator<unknown> {
   const iterator = values(call, input);
-  const leave = iterator.return.bind(iterator);
-  // A waiting generator would delay `return()`, so abort the procedure first.
-  iterator.return = (value) => {
-    call.abandon(new DOMException("Unsubscribed", "AbortError"));
-    return leave(value);
-  };
+  for (const name of ["return", "throw"] as const) {
+    const leave = iterator[name].bind(iterator);
+    // A waiting generator would delay this, so abort the procedure first.
+    iterator[name] = (value) => {
+      call.abandon(new DOMException("Unsubscribed", "AbortError"));
+      return leave(value);
+    };
+  }
   return iterator;
 }
 

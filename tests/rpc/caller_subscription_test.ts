@@ -102,6 +102,16 @@ Deno.test("Unsubscribing a caller's subscription ends it, even while it waits", 
   assertEquals(calls, ["one"]);
 });
 
+Deno.test("throw() on a caller's subscription ends it, even while it waits", async () => {
+  const stream = caller.news.subscribe();
+  const next = stream.next();
+  await until(() => channel.subscribers === 1);
+  const failure = new Error("enough");
+  assertEquals(await stream.throw!(failure).catch((error) => error), failure);
+  assertEquals(channel.subscribers, 0);
+  assertEquals((await next).done, true);
+});
+
 Deno.test("The signal of a call, else the caller's, unsubscribes", async () => {
   for (const ofCall of [true, false]) {
     const { calls, handlers } = recordingHandlers();
