@@ -145,6 +145,15 @@ export function toIterator(
   stream: unknown,
   path: string,
 ): AsyncIterator<unknown> {
+  if (stream instanceof ReadableStream) {
+    // The stream's own iterator would be cancelled only after its next chunk.
+    const reader = stream.getReader();
+    const next = () => reader.read() as Promise<IteratorResult<unknown>>;
+    return {
+      next,
+      return: async () => ({ done: true, value: await reader.cancel() }),
+    };
+  }
   const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
   const iterator = iterable[Symbol.asyncIterator]?.();
   if (iterator !== undefined) return iterator;

@@ -6,6 +6,7 @@ import {
   type Plugin,
 } from "@quartet/kit/app";
 import {
+  createCaller,
   createRouter,
   procedure,
   rpcPlugin,
@@ -215,6 +216,30 @@ for (const [ending, end] of Object.entries(endings)) {
     assertEquals(log.logged, []);
   });
 }
+
+Deno.test("A ReadableStream without a next chunk is cancelled at once", async () => {
+  let cancelled = Promise.withResolvers<void>();
+  const router = createRouter({
+    silent: procedure.subscription(() =>
+      new ReadableStream({
+        start: (controller) => controller.enqueue("first"),
+        cancel: () => cancelled.resolve(),
+      })
+    ),
+  });
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "silent"));
+  assertEquals((await client.next()).data, "first");
+  client.send({ type: "unsubscribe", id: "a" });
+  await cancelled.promise;
+  cancelled = Promise.withResolvers();
+  for await (const value of createCaller(router).silent.subscribe()) {
+    assertEquals(value, "first");
+    break;
+  }
+  await cancelled.promise;
+});
 
 Deno.test("A subscription's finally runs once when its generator throws or finishes", async () => {
   const ends: string[] = [];
