@@ -39,7 +39,8 @@ export interface RPCFailure {
 }
 
 const CREATE = "create RPCError";
-const aFailureStatus = anIntegerBetween(400, 599);
+/** The rule for the status of an error. */
+export const aFailureStatus = anIntegerBetween(400, 599);
 
 /**
  * An error for the caller. Any other error of a procedure is logged, and the

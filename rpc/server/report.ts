@@ -4,7 +4,7 @@ import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
-import { errors, RPCError } from "../error.ts";
+import { aFailureStatus, errors, RPCError } from "../error.ts";
 import type { CallInfo } from "../procedure/procedure.ts";
 import type { Call } from "./call.ts";
 
@@ -20,7 +20,9 @@ export type Reporter = (error: unknown, call: Call) => RPCError;
  */
 export function createReporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
-    if (isA(error, RPCError)) return error;
+    // Code may have set a status that no response can have.
+    const status = isA(error, RPCError) ? error.status : undefined;
+    if (aFailureStatus.test(status)) return error as RPCError;
     if (isClientError(error)) {
       // The text of an outage is for the log, which the code that threw it wrote.
       const message = isA(error, UnavailableError)

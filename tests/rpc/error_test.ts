@@ -276,6 +276,20 @@ Deno.test("An RPCError thrown by a subscription ends it with code and message", 
   assertEquals(await client.settle(), []);
 });
 
+Deno.test("An RPCError whose status no response can have is an unexpected error", async () => {
+  const log = errorLog();
+  const failure = Object.assign(errors.badRequest("x"), { status: 999 });
+  const api = createRouter({
+    fail: procedure.query(() => {
+      throw failure;
+    }),
+  }, log);
+  await using server = await serveRouter(api);
+  const { status, body } = await server.get("fail");
+  assertEquals([status, body.error!.code], [500, "INTERNAL_ERROR"]);
+  assertEquals(log.logged, [failure]);
+});
+
 Deno.test("An unexpected error of a subscription ends it with INTERNAL_ERROR", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
