@@ -63,8 +63,8 @@ export interface RouterOptions {
   readonly transformer?: Transformer;
   /**
    * Called with unexpected errors of procedures and schemas, so not with
-   * `RPCError`, `UnavailableError` or `Response`. The caller only sees
-   * `INTERNAL_ERROR`. Default: `console.error`.
+   * `RPCError`, `UnavailableError` or a `Response` of 400 or more. The caller
+   * only sees `INTERNAL_ERROR`. Default: `console.error`.
    */
   readonly onError?: ErrorReport;
   /** Maximum size of the body of a POST, in bytes. Default 1 MiB. */
