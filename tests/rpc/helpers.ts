@@ -201,7 +201,12 @@ export function subscribe(id: string, path: string, input?: unknown) {
 
 /** Waits for a condition that emits no event, by polling. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve));
+  // Far longer than anything that tests wait for.
+  for (let i = 0; i < 20_000; i++) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  throw new Error(`It has not happened: ${condition}`);
 }
 
 /** Options of a router that record its reports. */
