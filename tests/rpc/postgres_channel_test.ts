@@ -20,7 +20,7 @@ import {
   take,
   testChannel,
 } from "./channel_contract.ts";
-import { connect, serveRouter, subscribe } from "./helpers.ts";
+import { connect, serveRouter, subscribe, until } from "./helpers.ts";
 import { testSharedChannel } from "./shared_channel_contract.ts";
 
 const url = sharedPostgres();
@@ -235,7 +235,7 @@ test("A socket receives the starting position of a subscription to Postgres", as
     again.send({ ...subscribe("c", "news"), lastEventId: eventId });
     assertEquals((await again.next()).eventId, published);
     client.send({ type: "unsubscribe", id });
-    while (channel.subscribers > 1) await new Promise((r) => setTimeout(r, 5));
+    await until(() => channel.subscribers <= 1);
   }
 });
 
