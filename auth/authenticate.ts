@@ -47,7 +47,7 @@ function check(
   core: AuthCore,
   request: Request,
 ): AuthResult | Promise<AuthResult> {
-  const result = checkCredentials(core, request);
+  const result = runCallbacks(core.callbacks, checkCredentials(core, request));
   return span === undefined ? result : whenDone(result, note, span);
 }
 
@@ -59,7 +59,8 @@ function note(result: AuthResult, span: ObservedSpan): AuthResult {
     span.setAttribute("app.auth.provider", provider);
   }
   if (result !== undefined && !isVerified(result)) {
-    span.setAttribute("app.reason", `anonymous: ${whyAnonymous(result)}`);
+    const why = result instanceof Rejection ? REJECTED[result.reason] : AWAY;
+    span.setAttribute("app.reason", `anonymous: ${why}`);
   }
   return result;
 }
@@ -79,16 +80,11 @@ const REJECTED: Readonly<Record<RejectionReason, string>> = {
   invalid_key: "the provider refused the key",
 };
 
+const AWAY = "the session store can't be reached";
+
 function providerOf(result: AuthResult): unknown {
   if (isVerified(result)) return result.payload["provider"];
   return result instanceof Rejection ? result.provider : undefined;
-}
-
-/** Returns why the credentials of a request don't count. */
-function whyAnonymous(result: Rejection | Unverified): string {
-  return result instanceof Rejection
-    ? REJECTED[result.reason]
-    : "the session store can't be reached";
 }
 
 /**
@@ -103,29 +99,18 @@ function checkCredentials(
   const authorization = headers.get("authorization");
   if (authorization !== null && BEARER.test(authorization)) {
     const token = authorization.replace(BEARER, "").trimEnd();
-    return runCallbacks(
-      core.callbacks,
-      verifySigned(core, request, token, "bearer"),
-    );
+    return verifySigned(core, request, token, "bearer");
   }
   for (const provider of core.providers.values()) {
     const user = provider.authenticate?.(request);
-    if (user === undefined) continue;
-    return runCallbacks(
-      core.callbacks,
-      verifyUser(core, provider, request, user),
-    );
+    if (user !== undefined) return verifyUser(core, provider, request, user);
   }
   const found = findCookie(headers.get("cookie"), core.settings.cookie.name);
   if (found === undefined) return undefined;
   const { value, isAmbiguous } = found;
-  if (value === undefined) {
-    return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
-  }
-  return runCallbacks(
-    core.callbacks,
-    verifySigned(core, request, value, "cookie"),
-  );
+  return value === undefined
+    ? new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie")
+    : verifySigned(core, request, value, "cookie");
 }
 
 /** Verifies a cookie or a token, and decides what happens if that is impossible. */

@@ -100,13 +100,10 @@ export function runCallbacks(
   callbacks: AuthCallbacks,
   result: AuthResult | Promise<AuthResult>,
 ): AuthResult | Promise<AuthResult> {
-  if (
-    callbacks.session === undefined &&
-    callbacks.onSessionValidate === undefined
-  ) {
-    return result;
-  }
-  return validate(callbacks, result);
+  const { session, onSessionValidate } = callbacks;
+  return result === undefined || !(session ?? onSessionValidate)
+    ? result
+    : validate(callbacks, result);
 }
 
 async function validate(
