@@ -65,22 +65,19 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     path = "/",
     httpOnly = true,
   } = options;
-  const refused = "browsers refuse the cookie otherwise";
+  const refused = (problem: string) =>
+    configError(`${problem}: browsers refuse the cookie otherwise`);
   if (sameSite === "none" && !secure) {
-    throw configError(
-      `cookie.secure must be true with sameSite "none": ${refused}`,
-    );
+    throw refused('cookie.secure must be true with sameSite "none"');
   }
   // The prefixes promise something (RFC 6265bis, section 4.1.3).
   const prefix = /^__(host|secure)-/i.exec(name)?.[1]?.toLowerCase();
   if (prefix !== undefined && !secure) {
-    throw configError(
-      `cookie.secure must be true with the name "${name}": ${refused}`,
-    );
+    throw refused(`cookie.secure must be true with the name "${name}"`);
   }
   if (prefix === "host" && (domain !== undefined || path !== "/")) {
-    throw configError(
-      `cookie.domain must be absent and cookie.path "/" with the name "${name}": ${refused}`,
+    throw refused(
+      `cookie.domain must be absent and cookie.path "/" with the name "${name}"`,
     );
   }
   return {

@@ -80,11 +80,8 @@ export class OAuthFlow {
     const state = randomValue();
     const verifier = randomValue();
     const nonce = randomValue();
-    const codeChallenge = digest(verifier);
-    const url = provider.getAuthorizationUrl(state, redirectUri, {
-      codeChallenge,
-      nonce,
-    });
+    const signIn = { codeChallenge: digest(verifier), nonce };
+    const url = provider.getAuthorizationUrl(state, redirectUri, signIn);
     const pending: PendingSignIn = {
       state,
       provider: provider.id,

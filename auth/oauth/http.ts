@@ -59,12 +59,10 @@ export async function requestJSON(
   };
   const answer = async () => {
     // A redirect would carry the code, the secret or the token elsewhere.
-    const response = await observeFetch(url, init.method, () =>
-      fetch(url, {
-        ...init,
-        redirect: "manual",
-        signal: controller.signal,
-      }));
+    const { signal } = controller;
+    const sent: RequestInit = { ...init, redirect: "manual", signal };
+    const send = () => fetch(url, sent);
+    const response = await observeFetch(url, init.method, send);
     return await readJSON(what, response, secrets);
   };
   try {

@@ -142,7 +142,9 @@ export function createUpgrader<T>(
     if (!asksForWebSocket(request)) return false;
     const owner = counts.ownerOf(info?.remoteAddr);
     if (counts.isFull(owner)) {
-      responses.set(request, refuse(counts.max));
+      const problem =
+        `One address may have at most ${counts.max} sockets open here`;
+      responses.set(request, errorResponse(429, "TOO_MANY_SOCKETS", problem));
       return false;
     }
     const { socket, response } = upgrade(request);
@@ -189,14 +191,6 @@ export function createUpgrader<T>(
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function refuse(max: number): Response {
-  return errorResponse(
-    429,
-    "TOO_MANY_SOCKETS",
-    `One address may have at most ${max} sockets open here`,
-  );
 }
 
 /** Checks the client's handshake: RFC 6455, section 4.1. */

@@ -55,9 +55,7 @@ async function* values(call: Call, input: unknown): AsyncGenerator<unknown> {
  */
 export function handOver(
   begin: () => AsyncGenerator<unknown>,
-  { onData, onError = logError, onComplete }: SubscriptionHandlers<
-    unknown
-  >,
+  { onData, onError = logError, onComplete }: SubscriptionHandlers<unknown>,
   signal: AbortSignal,
 ): () => void {
   let stream: AsyncGenerator<unknown> | undefined;

@@ -18,7 +18,6 @@ import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { readQueryString } from "./query_string.ts";
 import {
-  bodyFailure,
   checkContentType,
   checkKind,
   describe,
@@ -31,6 +30,7 @@ import {
   parseObject,
   readInput,
   readObject,
+  refuseBody,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
@@ -94,12 +94,8 @@ export function createHTTPHandler(
   ): Promise<Response> {
     try {
       checkContentType(source.request.headers);
-      let text: string;
-      try {
-        text = await readBodyText(source.request, maxBodySize);
-      } catch (error) {
-        throw bodyFailure(error);
-      }
+      const body = readBodyText(source.request, maxBodySize);
+      const text = await body.catch(refuseBody);
       const envelope = answerPost(source, path, text);
       return respond(
         typeof envelope === "string" ? envelope : await envelope,

@@ -104,10 +104,10 @@ export function readInput(
   throw parseError("input must be text that the router's transformer can read");
 }
 
-/** Maps an error of reading a body to one for the caller. */
-export function bodyFailure(cause: unknown): RPCError {
+/** Throws the caller's error for an error of reading a body. */
+export function refuseBody(cause: unknown): never {
   const { problem, message } = cause as BodyError;
-  return problem === "TOO_LARGE"
+  throw problem === "TOO_LARGE"
     ? new RPCError("PAYLOAD_TOO_LARGE", message, 413)
     : parseError(message);
 }
