@@ -35,10 +35,11 @@ const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
 /**
  * A credential after an HTTP authentication scheme, as in `Bearer abc` and
- * `bearer, abc`, or after an option, as in `--password abc`.
+ * `bearer, abc`, after an option, as in `--password abc`, or in SQL, as in
+ * `IDENTIFIED BY 'abc'`.
  */
 const CREDENTIAL =
-  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+/gi;
+  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\b(?:password|identified by) ')[^\s']+/gi;
 
 /** A name and a password for `curl`. */
 const CURL_USER = /(?<= (?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+/g;
@@ -73,7 +74,7 @@ function redactDecoded(text: string, depth: number): string {
 }
 
 function redactCredentials(text: string): string {
-  if (!/bearer|basic|-/i.test(text)) return text;
+  if (!/bearer|basic|-|(?:word|by) '/i.test(text)) return text;
   const redact = (word: string) => isCredential(word) ? REDACTED : word;
   const redacted = text.replace(CREDENTIAL, redact);
   return /\bcurl /.test(text) ? redacted.replace(CURL_USER, redact) : redacted;

@@ -205,6 +205,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `--auth-token ${SECRET} failed: mysql --password ${SECRET} --api-key '${SECRET}' -n 1`,
     "--auth-token REDACTED failed: mysql --password REDACTED --api-key 'REDACTED' -n 1",
   ],
+  "a password in SQL": [
+    `Cannot run ALTER USER ada PASSWORD '${SECRET}'; create user eve identified by '${SECRET}' account lock`,
+    "ALTER USER ada PASSWORD 'REDACTED'; create user eve identified by 'REDACTED' account lock",
+  ],
   "a user of curl": [
     `Command failed: curl -s -u ada:${SECRET} --user "bob:${SECRET}" https://a.example`,
     'curl -s -u REDACTED --user "REDACTED" https://a.example',
@@ -226,6 +230,7 @@ const HARMLESS = [
   '{"field":"password","message":"required"} [{ param: "token", msg: "Invalid value" }]',
   "password: required, token: must have 8+ characters, tokens: 123456, std::hash::BuildHasher2",
   `["pass", "fail"] { pass: 12, fail: 1 } { pass: ["a"] } pass: test-1, bypass: "x"`,
+  "the password 'must have 8 characters', sorted by 'created_at', password 'confirmPassword' differs",
   "--password is required; use --token to pass one, --max-tokens 100000, --token --page x1",
   '<label for="password">Password 1</label> Promise<Token>x1 docker run -u 1000:1000',
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
