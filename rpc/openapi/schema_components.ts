@@ -1,3 +1,4 @@
+import { isObject } from "../../core/check/show.ts";
 import type { JSONSchema } from "./json_schema.ts";
 
 /**
@@ -146,18 +147,16 @@ function mapReferences(
   schema: JSONSchema,
   change: (ref: string) => string,
 ): JSONSchema {
-  const inside = (value: unknown): unknown =>
-    Array.isArray(value)
-      ? value.map(inside)
-      : typeof value === "object" && value !== null
-      ? mapReferences(value as JSONSchema, change)
-      : value;
+  const inside = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inside);
+    return isObject(value) ? mapReferences(value, change) : value;
+  };
 
   return mapEntries(schema, (key, value) => {
     if (key === "$ref" && typeof value === "string") return change(value);
     if (HOLDS_VALUES.has(key)) return value;
-    if (HOLDS_NAMES.has(key) && typeof value === "object" && value !== null) {
-      return mapEntries(value as JSONSchema, (_, schema) => inside(schema));
+    if (HOLDS_NAMES.has(key) && isObject(value)) {
+      return mapEntries(value, (_, schema) => inside(schema));
     }
     return inside(value);
   });

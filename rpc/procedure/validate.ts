@@ -86,10 +86,8 @@ const refused = (error: unknown): Validation => ({ valid: false, error });
 const parsed = (value: unknown): Validation => ({ valid: true, value });
 
 const validated = (result: SchemaResult): Validation => {
-  if (typeof result === "object" && result !== null) {
-    if (result.issues !== undefined) return refused(result);
-    if ("value" in result) return parsed(result.value);
-  }
+  if (result?.issues !== undefined) return refused(result);
+  if ("value" in Object(result)) return parsed(result.value);
   throw malformed("neither a value nor issues");
 };
 
@@ -119,13 +117,15 @@ export interface ValidationIssue {
 }
 
 /**
- * Reduces a schema's report to the parts for callers: path, message and code of
+ * Returns the parts of a schema's report for callers: path, message and code of
  * issues, or the message of an error.
+ *
+ * @param value The rejected value, which the messages then don't quote.
  */
-export function sanitizeValidationError(error: unknown): ValidationDetails {
+export function detailsOf(error: unknown, value: unknown): ValidationDetails {
   const issues = (error as { issues?: unknown } | null | undefined)?.issues;
-  if (Array.isArray(issues)) return issues.map(sanitizeIssue);
-  return { message: messageOf(error instanceof Error ? error : {}) };
+  if (Array.isArray(issues)) return issues.map((it) => issueOf(it, value));
+  return { message: textOf(error instanceof Error && error.message, value) };
 }
 
 /** Maximum characters of an issue in an error's message. */
@@ -145,13 +145,9 @@ export function firstIssue(details: ValidationDetails): string {
 const MAX_FIELDS = 10;
 
 /** Returns the names of invalid fields for the trace, without their values. */
-export function invalidFields(error: unknown): string | undefined {
-  const details = sanitizeValidationError(error);
-  if (!Array.isArray(details)) return undefined;
-  const names = new Set(
-    details.map(({ path }: ValidationIssue) => path?.join(".") ?? ""),
-  );
-  names.delete("");
+export function invalidFields(details: ValidationDetails): string | undefined {
+  if ("message" in details) return undefined;
+  const names = new Set(details.flatMap(({ path }) => path?.join(".") || []));
   const shown = [...names].slice(0, MAX_FIELDS);
   if (names.size > MAX_FIELDS) shown.push("…");
   return shown.join(", ") || undefined;
@@ -159,16 +155,43 @@ export function invalidFields(error: unknown): string | undefined {
 
 const FALLBACK = "Validation failed";
 
-function messageOf({ message }: { readonly message?: unknown }): string {
-  return typeof message === "string" ? message : FALLBACK;
+/** A text in quotes, or a number where messages and JSON have a value. */
+const SHOWN = /"[^"]*"|'[^']*'|(?<=\b(?:was|received) |[:[,])-?\d[\d.e+-]*/gi;
+
+/**
+ * Returns a message that names the types of rejected values instead of quoting
+ * them. Valibot and ArkType quote them, and callers log messages.
+ */
+function textOf(message: unknown, value: unknown): string {
+  if (typeof message !== "string") return FALLBACK;
+  if (typeof value === "string") {
+    // ArkType escapes the quotes in a text, Valibot doesn't.
+    return [JSON.stringify(value), `"${value}"`, `'${value}'`]
+      .reduce((text, shown) => text.replaceAll(shown, "a string"), message);
+  }
+  const parts = new Set([value]);
+  // The loop also visits parts that it adds.
+  for (const part of parts) {
+    const inner = typeof part === "object" ? Object.values(part ?? {}) : [];
+    for (const it of inner) parts.add(it);
+  }
+  return message.replaceAll(SHOWN, (shown) => {
+    const part = /["']/.test(shown) ? shown.slice(1, -1) : Number(shown);
+    return parts.has(part) ? `a ${typeof part}` : shown;
+  });
 }
 
-function sanitizeIssue(issue: unknown): ValidationIssue {
-  const { path, message, code } = Object(issue) as Record<string, unknown>;
+function issueOf(issue: unknown, value: unknown): ValidationIssue {
+  const { path, message, code, input, data = input } = Object(issue);
+  // Not map(): a path of ArkType is an array of a class of its own.
+  const keys = Array.isArray(path) ? Array.from(path, pathKey) : [];
+  const part = keys.reduce((part, key) => Object(part)[key], value);
+  // ArkType and Valibot may have transformed a text before they rejected it.
+  const rejected = typeof (data ?? {}) === "object" ? part : data;
   return {
-    // Not map(): a path of ArkType is an array of a class of its own.
-    ...(Array.isArray(path) ? { path: Array.from(path, pathKey) } : {}),
-    message: messageOf({ message }),
+    ...(Array.isArray(path) ? { path: keys } : {}),
+    // A rejected key is in the path as well.
+    message: textOf(message, rejected === keys.at(-1) ? undefined : rejected),
     ...(typeof code === "string" ? { code } : {}),
   };
 }

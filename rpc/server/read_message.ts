@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf } from "../../core/check/show.ts";
+import { isObject, kindOf } from "../../core/check/show.ts";
 import type { BodyError } from "../../core/http/read_body.ts";
 import { clip } from "../../core/redact/clip.ts";
 import { errors, RPCError } from "../error.ts";
@@ -37,9 +37,7 @@ export type Fields = { readonly [key: string]: unknown };
 
 /** @throws {RPCError} `PARSE_ERROR` if the value isn't an object. */
 export function readObject(value: unknown, what: string): Fields {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Fields;
-  }
+  if (isObject(value)) return value;
   throw parseError(`${what} must be an object, received ${describe(value)}`);
 }
 

@@ -11,9 +11,9 @@ import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import {
+  detailsOf,
   firstIssue,
   invalidFields,
-  sanitizeValidationError,
   validate,
   type Validation,
 } from "../procedure/validate.ts";
@@ -74,21 +74,19 @@ function useInput(
   began: number,
 ): unknown {
   const { span } = call;
+  const details = checked.valid ? undefined : detailsOf(checked.error, input);
   span?.event("rpc.validation", {
     "app.rpc.valid": checked.valid,
     "app.rpc.validation_duration": performance.now() - began,
-    "app.rpc.invalid_fields": checked.valid
-      ? undefined
-      : invalidFields(checked.error),
+    "app.rpc.invalid_fields": details && invalidFields(details),
   });
-  if (!checked.valid) {
-    const details = sanitizeValidationError(checked.error);
+  if (details !== undefined) {
     span?.setAttribute("app.reason", invalidReason(details, input));
     const issue = firstIssue(details);
     const message = `Input validation failed for ${call.path}: ${issue}`;
     throw new RPCError("VALIDATION_ERROR", message, 400, { details });
   }
-  args.input = checked.value;
+  args.input = (checked as { value: unknown }).value;
   return answer(call, args);
 }
 
@@ -130,7 +128,7 @@ export async function checkOutput(
   if (output === undefined) return value;
   const checked = await validate(output, value);
   if (checked.valid) return checked.value;
-  const details = JSON.stringify(sanitizeValidationError(checked.error));
+  const details = JSON.stringify(detailsOf(checked.error, value));
   throw new TypeError(
     `Cannot answer ${path}: its output doesn't match its schema: ${details}`,
   );

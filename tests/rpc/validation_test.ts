@@ -9,6 +9,7 @@ import {
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import { ask, errorLog, postOf } from "./helpers.ts";
 
 /** Calls a query with this schema. */
@@ -142,6 +143,75 @@ Deno.test("The rejected value is never part of the response", async () => {
   }
 });
 
+Deno.test("Messages that quote the rejected value get its type instead", async () => {
+  const confirmed = type({ password: "string", pin: "number", kind: "'b'" })
+    .narrow((_form, context) => context.mustBe("confirmed"));
+  const strange = 'it\'s "se\\cret"\n';
+  const parse = () => {
+    throw new Error('"secret" and 1234 are in use, was 1234');
+  };
+  const cases: [unknown, unknown, string | RegExp][] = [
+    [
+      v.pipe(v.string(), v.digits()),
+      "secret",
+      "Invalid digits: Received a string",
+    ],
+    [
+      v.pipe(v.string(), v.digits()),
+      strange,
+      "Invalid digits: Received a string",
+    ],
+    [
+      v.pipe(v.string(), v.trim(), v.digits()),
+      " secret ",
+      "Invalid digits: Received a string",
+    ],
+    [
+      v.pipe(v.number(), v.maxValue(5)),
+      1234.5,
+      "Invalid value: Expected <=5 but received a number",
+    ],
+    [
+      v.pipe(v.string(), v.minLength(9)),
+      "secret",
+      "Invalid length: Expected >=9 but received 6",
+    ],
+    [
+      v.strictObject({}),
+      { secret: 1 },
+      'Invalid key: Expected never but received "secret"',
+    ],
+    [type("string.email"), "secret", "must be an email address (was a string)"],
+    [type("string.email"), strange, "must be an email address (was a string)"],
+    [type("'a' | 'b'"), "secret", 'must be "a" or "b" (was a string)'],
+    [type("number <= 4"), 1234, "must be at most 4 (was a number)"],
+    // The name isn't the rejected value.
+    [
+      type({ kind: "'a'", on: "true" }).or({ kind: "'b'", no: "false" }),
+      { kind: "secret", name: "a" },
+      'kind must be "a" or "b" (was a string)',
+    ],
+    [
+      confirmed,
+      { password: "secret", pin: 1234, kind: "b" },
+      'must be confirmed (was {"password":a string,"pin":a number,"kind":a string})',
+    ],
+    [
+      z3.enum(["a"]),
+      "secret",
+      "Invalid enum value. Expected 'a', received a string",
+    ],
+    [z.number().positive(), 0, "Too small: expected number to be >0"],
+    [z.email(), "email", "Invalid email address"],
+    [{ parse }, ["secret", 1234], "a string and 1234 are in use, was a number"],
+  ];
+  for (const [schema, input, expected] of cases) {
+    const details = await detailsOf(schema as Schema, input);
+    const [{ message }] = [details].flat() as [{ message: string }];
+    assertEquals(message, expected);
+  }
+});
+
 const user = { name: "ada", size: "big" };
 
 Deno.test("zod, Valibot, ArkType and a parse function check inputs and report issues", async () => {
@@ -157,7 +227,7 @@ Deno.test("zod, Valibot, ArkType and a parse function check inputs and report is
     await detailsOf(v.object({ name: v.string(), size: v.number() }), user),
     [{
       path: ["size"],
-      message: 'Invalid type: Expected number but received "big"',
+      message: "Invalid type: Expected number but received a string",
     }],
   );
   assertEquals(

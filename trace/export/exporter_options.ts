@@ -14,7 +14,7 @@ import {
   rule,
   withMethods,
 } from "../../core/check/rules.ts";
-import { kindOf, show } from "../../core/check/show.ts";
+import { isObject, kindOf, show } from "../../core/check/show.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import type { AttributeValue } from "../types.ts";
@@ -88,10 +88,7 @@ export interface OTLPDeadline {
   readonly timeoutMs?: number;
 }
 
-const anObject = rule(
-  "an object",
-  (value) => typeof value === "object" && value !== null,
-);
+const anObject = rule("an object", isObject);
 
 const OPTIONS: OptionRules<OTLPExporterOptions> = {
   url: true,
