@@ -2,6 +2,7 @@ import { refuseUncalled } from "../../core/guard_fragment.ts";
 import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
+import { readHost, refuseHost } from "../../core/http/host_header.ts";
 import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
 import { acceptDirect } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
@@ -151,9 +152,10 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     request: Request,
     ctx: unknown,
   ): boolean {
-    if (!isUpgrade(request) || !isEndpoint(request) || isForeign(request)) {
-      return false;
-    }
+    if (
+      !isUpgrade(request) || readHost(request) === undefined ||
+      !isEndpoint(request) || isForeign(request)
+    ) return false;
     // After the upgrade neither headers nor the signal can be used.
     const { url, headers } = request;
     const originalRequest = new Request(url, { headers: new Headers(headers) });
@@ -203,7 +205,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     middleware: acceptDirect((request, context, next) =>
       handle(request, context) ?? next()
     ),
-    handle,
+    // Otherwise `Host: x/api/rpc?` would choose the endpoint.
+    handle: (request, ctx) =>
+      readHost(request) === undefined ? refuseHost() : handle(request, ctx),
     async close() {
       const reason = new Stopped("shutdown", "The server shuts down");
       for (const data of connections) abortAll(data, reason);
