@@ -163,6 +163,8 @@ export function requireRoles(
  * are refused with 403 `FORBIDDEN`. Use it for the actions that sign users in,
  * up and out.
  *
+ * @throws {TypeError} If it gets options: it has none.
+ *
  * @example
  * ```ts
  * import { publicAction } from "@quartet/kit/auth";
@@ -176,12 +178,14 @@ export function requireRoles(
  * ```
  */
 export function publicAction(): AuthFragment {
-  return allowAnybody("auth:publicAction");
+  return allowAnybody("publicAction", arguments);
 }
 
 /**
  * Allows both anonymous and signed-in users, for a page that may show the user.
  * Like {@linkcode publicAction}, it refuses cross-site requests (CSRF).
+ *
+ * @throws {TypeError} If it gets options: it has none.
  *
  * @example
  * ```ts
@@ -191,7 +195,7 @@ export function publicAction(): AuthFragment {
  * ```
  */
 export function optionalAuth(): AuthFragment {
-  return allowAnybody("auth:optionalAuth");
+  return allowAnybody("optionalAuth", arguments);
 }
 
 const GUARDS = [requireAuth, requireRoles, publicAction, optionalAuth];
@@ -207,9 +211,10 @@ function requireUser(
   return fragment({ name, required: true, anonymous, demands });
 }
 
-/** Creates a guard that refuses only cross-site requests. */
-function allowAnybody(name: string): AuthFragment {
-  return fragment({ name, required: false, demands: [] });
+/** Creates a guard that refuses only cross-site requests. It has no options. */
+function allowAnybody(guard: string, [options = {}]: IArguments): AuthFragment {
+  checkGuard(options, {}, `${guard}()`);
+  return fragment({ name: `auth:${guard}`, required: false, demands: [] });
 }
 
 function fragment(guard: Guard): AuthFragment {

@@ -93,7 +93,7 @@ function unknownOption(
 ): string {
   const meant = closest(key, names);
   const hint = meant === undefined ? "." : `; did you mean ${meant}?`;
-  const known = names.join(", ");
+  const known = names.join(", ") || "none";
   return `unknown option ${show(prefix + key)}${hint} Known options: ${known}`;
 }
 

@@ -368,6 +368,14 @@ Deno.test("Guards reject invalid options when they're created", () => {
       () => requireRoles(undefined as never),
       "by requireRoles(): roles must be",
     ],
+    [
+      () => (optionalAuth as (options: unknown) => unknown)({ roles: ["a"] }),
+      'by optionalAuth(): unknown option "roles". Known options: none. To require roles',
+    ],
+    [
+      () => (publicAction as (options: unknown) => unknown)("/sign-in"),
+      'by publicAction(): options must be an object, received "/sign-in"',
+    ],
     [() => withAuth(() => 1, { roles: [] }), "by withAuth(): roles must be"],
     [
       () => withAuth(() => 1, { roles: "a" as never }),
