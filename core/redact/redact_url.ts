@@ -41,7 +41,7 @@ function endOfAddress(text: string): number {
  * The slashes before user info: `//` after a scheme, or at the start of a URL
  * without one. JSON may escape them.
  */
-const SLASHES = /(?:^|[:=([,])(?:\\{0,8}\/){2}/g;
+const SLASHES = /(?:^|[:=([,'])(?:\\{0,8}\/){2}/g;
 
 function withoutUserInfo(text: string): string {
   let result = "";

@@ -159,6 +159,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `Cannot open //ada:${SECRET}@db.example/app`,
     "//REDACTED:REDACTED@db.example/app",
   ],
+  "a quoted address without a scheme": [
+    `{ base: '//ada:${SECRET}@db.example/app' }`,
+    "'//REDACTED:REDACTED@db.example/app'",
+  ],
   "a message that begins with a header": [
     `Cookie: theme=${SECRET}; lang=fr`,
     "Cookie: REDACTED",
