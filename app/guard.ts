@@ -4,7 +4,7 @@ import { hasHeader } from "../core/http/has_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
-import { markPersonal, markRefused } from "../core/personal.ts";
+import { markIdle, markPersonal } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";
 import type { AuthRule } from "../core/route.ts";
 
@@ -39,7 +39,7 @@ function check(rule: AuthRule, request: Request, context: Context): unknown {
 }
 
 function fail(error: unknown, _rule: AuthRule, request: Request): never {
-  if (isResponse(error)) markRefused(request, error);
+  if (isResponse(error)) markIdle(request, error);
   throw error;
 }
 
@@ -53,7 +53,7 @@ function decide(
 ): MaybePromise<Response> {
   if (refusal === undefined) return run(request, context);
   if (isResponse(refusal)) {
-    markRefused(request, refusal);
+    markIdle(request, refusal);
     return refusal;
   }
   const received = kindOf(refusal);

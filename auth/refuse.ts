@@ -9,7 +9,7 @@ import type { RequestContext } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import { markRefused } from "../core/personal.ts";
+import { markIdle } from "../core/personal.ts";
 import type { AuthRule } from "../core/route.ts";
 import { requestAuthOf } from "./access.ts";
 import type { DenialReason } from "./events.ts";
@@ -79,7 +79,7 @@ function decide(
   const refusal = reason === "anonymous"
     ? unauthorized(guard.anonymous, request)
     : errorResponse(403, "FORBIDDEN", FORBIDDEN[reason]);
-  markRefused(request, refusal);
+  markIdle(request, refusal);
   return refusal;
 }
 

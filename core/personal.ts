@@ -116,36 +116,39 @@ export function joinNames(
 }
 
 /**
- * Marks a request as refused by a guard, in its scope and in the scopes of hosts
- * around that handle the same request. All scopes around store the form of the
- * refusal, because a host may pass it on under another URL.
+ * Marks a request as one that changes nothing, in its scope and in the scopes of
+ * hosts around that handle the same request.
+ *
+ * @param refused The response of a guard that refused it. All scopes around store
+ * the response's form, because a host may pass it on under another URL.
  */
-export function markRefused(
-  { method, url }: Request,
-  { status, headers }: Response,
-): void {
-  const refusal = { status, location: headers.get("location") };
+export function markIdle({ method, url }: Request, refused?: Response): void {
+  const refusal = refused &&
+    { status: refused.status, location: refused.headers.get("location") };
   // A scope without a context belongs to the request of the next one with one.
   let undecided: RequestScope[] = [];
   let isSame = true;
   for (let scope = currentScope(); scope; scope = scope.outer) {
-    scope.refusal = refusal;
+    scope.refusal = refusal ?? scope.refusal;
     undecided.push(scope);
     if (scope.ownContext === undefined && scope.outer !== undefined) continue;
     const { request } = Object(scope.ownContext) as { request?: Request };
     isSame &&= request === undefined ||
       request.method === method && request.url === url;
-    if (isSame) { for (const one of undecided) one.isRefused = true; }
+    if (isSame) { for (const one of undecided) one.isIdle = true; }
     undecided = [];
   }
 }
 
-/** Whether a response is a guard's refusal, or belongs to a refused request. */
-export function isRefusal(
-  { isRefused, refusal }: RequestScope,
+/**
+ * Whether a request changes nothing: it was marked so, or the response is a
+ * guard's refusal.
+ */
+export function isIdle(
+  { isIdle, refusal }: RequestScope,
   { status, headers }: Response,
 ): boolean {
-  return isRefused ||
+  return isIdle ||
     refusal?.status === status && refusal.location === headers.get("location");
 }
 

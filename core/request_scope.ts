@@ -45,8 +45,8 @@ export class RequestScope {
    * affected part of the response is unknown.
    */
   isAskedElsewhere = false;
-  /** Whether a guard refused the request. */
-  isRefused = false;
+  /** Whether the request changes nothing, for example because a guard refused it. */
+  isIdle = false;
   /** The form of the last guard refusal in this scope. */
   refusal:
     | { readonly status: number; readonly location: string | null }

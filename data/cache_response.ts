@@ -6,8 +6,8 @@ import { hasHeader } from "../core/http/has_header.ts";
 import { isResponse, isUnread } from "../core/http/is_response.ts";
 import {
   claimedCookies,
+  isIdle,
   isPersonal,
-  isRefusal,
   joinNames,
 } from "../core/personal.ts";
 import { WatchScope } from "../core/watch_scope.ts";
@@ -277,13 +277,13 @@ export function createResponseCache(
     /**
      * Passes a request that may change the page, and invalidates the page if it
      * succeeds (RFC 9111, section 4.4). A request that a guard refuses, even by a
-     * redirect, changes nothing.
+     * redirect, changes nothing. Neither do calls of RPC without a mutation.
      */
     async function passUnsafe(): Promise<Response> {
       const scope = new WatchScope();
       const response = await scope.run(next).catch(thrownResponse);
       scope.end();
-      const isDone = response.status < 400 && !isRefusal(scope, response);
+      const isDone = response.status < 400 && !isIdle(scope, response);
       if (isDone && !/^(?:OPTIONS|TRACE)$/.test(method)) {
         const path = normalizePath(pathOf(request.url));
         await access().invalidate({ paths: [path] });

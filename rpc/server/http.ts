@@ -12,6 +12,7 @@ import {
   type MaybePromise,
   whenDone,
 } from "../../core/maybe_async.ts";
+import { markIdle } from "../../core/personal.ts";
 import { RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
@@ -96,12 +97,10 @@ export function createHTTPHandler(
       checkContentType(source.request.headers);
       const body = readBodyText(source.request, maxBodySize);
       const text = await body.catch(refuseBody);
-      const envelope = answerPost(source, path, text);
-      return respond(
-        typeof envelope === "string" ? envelope : await envelope,
-        "POST",
-        source.added,
-      );
+      const answered = answerPost(source, path, text);
+      const envelope = typeof answered === "string" ? answered : await answered;
+      if (!source.hasMutated) markIdle(source.request);
+      return respond(envelope, "POST", source.added);
     } catch (error) {
       return refuse(error, "POST", source);
     }
@@ -195,8 +194,9 @@ export function createHTTPHandler(
         }}`;
       }
     }));
-    for (const { added } of sources) {
+    for (const { added, hasMutated } of sources) {
       if (added !== undefined) addHeaders(source.responseHeaders, added);
+      source.hasMutated ||= hasMutated;
     }
     return `{"ok":true,"data":[${envelopes.join(",")}]}`;
   }
@@ -224,6 +224,7 @@ export function createHTTPHandler(
   function finish(envelope: string, call: Call, source: RequestSource): string {
     if (source.added !== undefined) checkHeaders(source.added, call.path);
     call.settle();
+    source.hasMutated = call.type === "mutation";
     return envelope;
   }
 
@@ -247,6 +248,8 @@ class RequestSource implements CallSource {
   readonly ctx: unknown;
   /** Whether a procedure was found and called. */
   arrived = false;
+  /** Whether a mutation was carried out. */
+  hasMutated = false;
   /** The headers set by procedures, if any. */
   added: Headers | undefined = undefined;
 
