@@ -67,7 +67,8 @@ export interface RPCPlugin extends Plugin {
    *
    * @param request The request.
    * @param ctx The `ctx` of handlers.
-   * @returns The response, or `undefined` for other paths.
+   * @returns The response, or `undefined` for other paths. A malformed `Host` gets
+   * a 400, because it could choose the path.
    */
   handle(
     request: Request,
