@@ -59,16 +59,18 @@ export function readResponse(headers: Headers, mark?: string): ResponseFacts {
   let type: string | null = null;
   let control: string | null = null;
   let isStored = false;
+  let isTargeted = false;
   let isMarked = false;
   headers.forEach((value, name) => {
     if (name === "content-type") type = value;
     else if (name === "cache-control") control = value;
     else if (name === mark) isMarked = true;
-    else if (name === "expires" || FOR_SHARED_CACHES.test(name)) {
-      isStored = true;
-    }
+    else if (name === "expires") isStored = true;
+    else if (FOR_SHARED_CACHES.test(name)) isTargeted ||= !isPrivate(value);
   });
-  const isShared = control === null ? isStored : allowsSharing(control);
+  // CDNs prefer their own headers to `Cache-Control` (RFC 9213).
+  const isShared = isTargeted ||
+    (control === null ? isStored : allowsSharing(control));
   return { type, isShared, isMarked };
 }
 
@@ -77,8 +79,8 @@ function allowsSharing(control: string): boolean {
 }
 
 /**
- * Marks a response as `private`, unless it has its own `Cache-Control` or caches
- * don't store its method (RFC 9110, section 9.2.3).
+ * Marks a response as `private`, for CDNs too, unless it has its own
+ * `Cache-Control` or caches don't store its method (RFC 9110, section 9.2.3).
  *
  * @param given The `Cache-Control` that a page cache added. It doesn't count as the
  * response's own, because an outer middleware may have changed the page.
@@ -94,8 +96,8 @@ export function keepPrivate(
   const isStated = stated !== null && stated !== given;
   // A used body can't be copied below, nor be sent.
   if (status === 101 || isStated || response.bodyUsed) return response;
-  return editHeaders(
-    response,
-    (headers) => headers.set("cache-control", "private"),
-  );
+  return editHeaders(response, (headers) => {
+    headers.set("cache-control", "private");
+    for (const name of sharedCacheHeaders(headers)) headers.delete(name);
+  });
 }

@@ -33,6 +33,9 @@ Deno.test("A publicly cacheable response carries no trace id, others do", async 
           ...(headers.has("x-expires")
             ? { expires: "Sat, 01 Jan 2050 00:00:00 GMT" }
             : {}),
+          ...(headers.has("x-cdn")
+            ? { "cdn-cache-control": headers.get("x-cdn")! }
+            : {}),
         },
       });
     },
@@ -52,6 +55,11 @@ Deno.test("A publicly cacheable response carries no trace id, others do", async 
     assertEquals(traceOf(response), [null, null], control);
   }
   assertEquals(traceOf(await get({ "x-expires": "1" })), [null, null]);
+  // CDNs prefer their own header.
+  const forCDN = { "x-control": "private", "x-cdn": "max-age=60" };
+  assertEquals(traceOf(await get(forCDN)), [null, null]);
+  const forNobody = { ...forCDN, "x-cdn": "no-store" };
+  assertEquals(typeof traceOf(await get(forNobody))[0], "string");
   for (const control of ["private", "no-store", "private, max-age=60"]) {
     const [id, timing] = traceOf(await get({ "x-control": control }));
     assertEquals(typeof id, "string", control);
@@ -126,10 +134,21 @@ Deno.test("A response that depends on the user is private unless it says otherwi
       return Response.redirect("http://localhost/", 301);
     },
   });
-  const control = async (path: string, method = "GET") => {
+  const forCDN = { "cdn-cache-control": "max-age=60" };
+  app.route({ path: "/cdn", handler: ask(forCDN) });
+  app.route({
+    path: "/stated-for-cdn",
+    handler: ask({ ...forCDN, "cache-control": "max-age=0" }),
+  });
+  const ofCDN = "cdn-cache-control";
+  const control = async (
+    path: string,
+    method = "GET",
+    name = "cache-control",
+  ) => {
     const url = `http://localhost${path}`;
     const response = await app.fetch(new Request(url, { method }));
-    return response.headers.get("cache-control");
+    return response.headers.get(name);
   };
   assertEquals(await control("/asks"), "private");
   assertEquals(await control("/asks", "HEAD"), "private");
@@ -138,6 +157,10 @@ Deno.test("A response that depends on the user is private unless it says otherwi
   assertEquals(await control("/guarded"), "private");
   assertEquals(await control("/oauth"), "private");
   assertEquals(await control("/fixed"), "private");
+  assertEquals(await control("/cdn"), "private");
+  assertEquals(await control("/cdn", "GET", ofCDN), null);
+  assertEquals(await control("/stated-for-cdn"), "max-age=0");
+  assertEquals(await control("/stated-for-cdn", "GET", ofCDN), "max-age=60");
 });
 
 Deno.test("A page whose middleware reads the user isn't shared", async () => {
