@@ -39,9 +39,7 @@ export function createComputations(parts: Parts) {
   const byKey = new Map<string, InFlight>();
 
   /** Returns the key's computation. Starts one if there is none to join. */
-  function join(call: Call): InFlight {
-    return find(call.key) ?? begin(call);
-  }
+  const join = (call: Call): InFlight => find(call.key) ?? begin(call);
 
   /** Computes in the background, after a caller got a stale value. */
   function refresh(call: Call): void {

@@ -82,9 +82,7 @@ export function createEngine(parts: Parts) {
   }
 
   /** Returns the value if it is in memory, even if it is stale. */
-  function find(key: string): unknown {
-    return recordOf(key, currentScope())?.value;
-  }
+  const find = (key: string): unknown => recordOf(key, currentScope())?.value;
 
   /** Whether the calling code is part of computing the value. */
   function isComputing(key: string): boolean {

@@ -36,9 +36,7 @@ export function createKvLocks(
   signal: AbortSignal,
 ) {
   /** Returns the key of a lock. */
-  function keyOf(key: string): Promise<KvKey> {
-    return space.keyOf("lock", key);
-  }
+  const keyOf = (key: string) => space.keyOf("lock", key);
 
   /** Whether another process holds a lock. */
   function isHeld({ value }: KvEntry): boolean {

@@ -19,7 +19,7 @@ import {
   type SharedEntry,
   storedFor,
 } from "../shared/backend.ts";
-import type { KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
+import type { KvAtomicOperation, KvEntry } from "./kv.ts";
 import { type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The value under a record's key. */
@@ -41,9 +41,7 @@ const decoder = new TextDecoder();
 /** Creates the records of a store. */
 export function createKvRecords(space: KvSpace, now: () => number) {
   /** Returns the key of a record. */
-  function keyOf(key: string): Promise<KvKey> {
-    return space.keyOf("value", key);
-  }
+  const keyOf = (key: string) => space.keyOf("value", key);
 
   /** Reads the record under a key, with its parts. */
   async function read({ value }: KvEntry): Promise<FoundEntry | undefined> {

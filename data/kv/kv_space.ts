@@ -19,9 +19,7 @@ export function createKvSpace(kv: Kv, name: string, timeout: number) {
   const { inTime, commit } = limitKv("cache store", timeout);
 
   /** Returns a key. */
-  function key(...parts: KvKey): KvKey {
-    return [name, "cache", ...parts];
-  }
+  const key = (...parts: KvKey): KvKey => [name, "cache", ...parts];
 
   /** Returns the key of a text of any length. Keys have at most 2,048 bytes. */
   async function keyOf(kind: string, text: string): Promise<KvKey> {
@@ -32,14 +30,10 @@ export function createKvSpace(kv: Kv, name: string, timeout: number) {
   }
 
   /** Reads the values of several keys in one snapshot. */
-  function read(...keys: KvKey[]): Promise<KvEntry[]> {
-    return inTime(kv.getMany(keys));
-  }
+  const read = (...keys: KvKey[]) => inTime(kv.getMany(keys));
 
   /** Reads the value of a key. */
-  async function readOne(key: KvKey): Promise<KvEntry> {
-    return (await read(key))[0]!;
-  }
+  const readOne = async (key: KvKey) => (await read(key))[0]!;
 
   /** Reads the first values from `start` on whose keys have a prefix. */
   function page(

@@ -46,11 +46,10 @@ export function createRedisLocks(keys: RedisKeys, link: RedisLink) {
   }
 
   /** Releases a lock. */
-  function release(key: string, token: string): Promise<void> {
-    return releaseWith(key, token, async (args) => {
+  const release = (key: string, token: string): Promise<void> =>
+    releaseWith(key, token, async (args) => {
       await link.run(RELEASE, [keys.lock(key)], args);
     });
-  }
 
   /** Runs a script that also releases a lock; `args` are the first ones. */
   async function releaseWith(
