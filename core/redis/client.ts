@@ -22,8 +22,7 @@ export type ClientKind =
   | "sentinel"
   | "sentinel5"
   | "cluster"
-  | "ioredis"
-  | "ioredis cluster";
+  | "ioredis";
 
 /** Methods that identify a client. */
 const METHODS = {
@@ -35,9 +34,7 @@ const METHODS = {
 export function kindOfClient(client: unknown): ClientKind | undefined {
   const found = Object(client) as Record<string, unknown>;
   const has = (name: string) => typeof found[name] === "function";
-  if (METHODS.ioredis.every(has)) {
-    return found["isCluster"] === true ? "ioredis cluster" : "ioredis";
-  }
+  if (METHODS.ioredis.every(has)) return "ioredis";
   if (!METHODS.redis.every(has)) return undefined;
   if (has("getMasterNode")) return has("duplicate") ? "sentinel" : "sentinel5";
   if (!has("duplicate")) return undefined;

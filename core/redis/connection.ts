@@ -28,18 +28,15 @@ export function createConnection(
   onError: OnError,
 ): RedisConnection {
   const kind = kindOfClient(client)!;
-  const connection = kind === "ioredis" || kind === "ioredis cluster"
-    ? connectIoRedis(client, kind === "ioredis cluster", onError)
+  const connection = kind === "ioredis"
+    ? connectIoRedis(client, onError)
     : connectNodeRedis(client, kind, onError);
   return {
     ...connection,
-    async send(args, key) {
-      try {
-        return withoutMaps(await connection.send(args, key));
-      } catch (error) {
-        throw withoutArguments(error as Error);
-      }
-    },
+    send: (args, key) =>
+      connection.send(args, key).then(withoutMaps, (error: Error) => {
+        throw withoutArguments(error);
+      }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { StoreLink, type StoreLinkOptions } from "../store_link.ts";
 import type { RedisClient, RedisConnection } from "./client.ts";
 import { createConnection } from "./connection.ts";
-import { isConnectionLost, isFull } from "./replies.ts";
+import { isConnectionLost, isTemporary } from "./replies.ts";
 import type { RedisScript } from "./script.ts";
 
 /** Sends commands and scripts. */
@@ -68,7 +68,7 @@ export class RedisLink extends StoreLink<RedisCommands>
         await Promise.all([write, pulse?.beat(commands)]);
       },
       isLost: isConnectionLost,
-      isPassing: isFull,
+      isPassing: isTemporary,
     });
   }
 }

@@ -28,7 +28,7 @@ interface NodeRedis extends Omit<RedisClient, "on"> {
   ): Promise<T>;
 }
 
-type NodeRedisKind = Exclude<ClientKind, `ioredis${string}`>;
+type NodeRedisKind = Exclude<ClientKind, "ioredis">;
 
 /** Creates a connection with the settings of a client of `npm:redis`. */
 export function connectNodeRedis(
@@ -48,7 +48,7 @@ export function connectNodeRedis(
       await copy.connect();
     },
     send: (args, key) =>
-      copy!.sendCommand(...ROUTE[kind](key), args, AS_THEY_COME),
+      copy!.sendCommand(...routeOf(kind, key), args, AS_THEY_COME),
     subscribe: (channel, onMessage) => copy!.subscribe(channel, onMessage),
     close() {
       destroy(copy);
@@ -57,14 +57,10 @@ export function connectNodeRedis(
   };
 }
 
-/** The arguments before a command: its key, and whether it only reads. */
-const ROUTE: Record<NodeRedisKind, (key: string) => unknown[]> = {
-  single: () => [],
-  sentinel: () => [false],
-  // A connection to the master itself.
-  sentinel5: () => [],
-  cluster: (key) => [key, false],
-};
+/** Returns the arguments before a command: its key, and whether it only reads. */
+function routeOf(kind: NodeRedisKind, key: string): unknown[] {
+  return kind === "cluster" ? [key, false] : kind === "sentinel" ? [false] : [];
+}
 
 /** Options of a command. The client may map types of replies to others. */
 const AS_THEY_COME = { typeMapping: {} };

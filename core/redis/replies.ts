@@ -4,27 +4,28 @@
  * @module
  */
 
-/** The code that an error reply begins with. */
-const REPLY = /^[A-Z]+ /;
+/** The code that an error reply begins with, or its last attempt in `npm:ioredis`. */
+const REPLY =
+  /^([A-Z]+ |Too many Cluster redirections.*: (TRYAGAIN|ASK|MOVED) )/;
 
 /**
  * Replies of a server that starts, changes its role, or is busy. Another connection
  * may reach another server.
  */
 const PASSING =
-  /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY|UNBLOCKED|MOVED|ASK) /;
+  /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|READONLY|UNBLOCKED|MOVED|ASK) /;
 
-/** Replies of a server that can't write: no memory, disk or replicas. */
-const FULL = /^(OOM|MISCONF|NOREPLICAS) /;
+/** Replies of a server that lacks memory, disk or replicas, or is moving the keys. */
+const TEMPORARY = /^(OOM|MISCONF|NOREPLICAS|TRYAGAIN|Too many Cluster) /;
 
 /** Whether the connection or its server failed. */
 export function isConnectionLost({ message }: Error): boolean {
   return !REPLY.test(message) || PASSING.test(message);
 }
 
-/** Whether the server can't write at the moment. */
-export function isFull({ message }: Error): boolean {
-  return FULL.test(message);
+/** Whether the command may succeed later on the same connection. */
+export function isTemporary({ message }: Error): boolean {
+  return TEMPORARY.test(message);
 }
 
 /**
