@@ -9,11 +9,11 @@ const REPLY =
   /^([A-Z]+ |Too many Cluster redirections.*: (TRYAGAIN|ASK|MOVED) )/;
 
 /**
- * Replies of a server that starts, changes its role, or is busy. Another connection
- * may reach another server.
+ * Replies of a server that starts, changes its role, is busy, or has got a password.
+ * Another connection may reach another server.
  */
 const PASSING =
-  /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|READONLY|UNBLOCKED|MOVED|ASK) /;
+  /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|NOAUTH|READONLY|UNBLOCKED|MOVED|ASK) /;
 
 /** Replies of a server that lacks memory, disk or replicas, or is moving the keys. */
 const TEMPORARY = /^(OOM|MISCONF|NOREPLICAS|TRYAGAIN|Too many Cluster) /;

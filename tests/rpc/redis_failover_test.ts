@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UnavailableError } from "@quartet/kit/app";
+import { createRedisChannel } from "@quartet/kit/rpc/redis";
+import { createClient } from "redis";
+import { CLIENTS, makeClient } from "../cluster/clients.ts";
 import { startFaultProxy } from "../cluster/fault_proxy.ts";
 import { startReplicated } from "../cluster/redis_topology.ts";
 import { replicated, startRedis } from "../redis_server.ts";
@@ -140,3 +143,35 @@ test("A server that is loading, read-only or full counts as unavailable", async 
   await here.channel.publish(3);
   assertEquals(await take(stream, 1), [3]);
 });
+
+for (const name of CLIENTS) {
+  test(`A server that requires a password for a while counts as unavailable: ${name}`, async (signal) => {
+    await using redis = await startRedis();
+    const { client } = makeClient(name, redis);
+    await using channel = createRedisChannel<number>({
+      client,
+      name: "c",
+      onError() {},
+    });
+    const stream = await begin(channel, signal);
+    await channel.publish(1);
+    assertEquals(await take(stream, 1), [1]);
+    const waiting = stream.next();
+
+    const admin = createClient({ url: redis.url });
+    await admin.connect();
+    await admin.sendCommand(["CONFIG", "SET", "requirepass", "secret"]);
+    await admin.sendCommand(["CLIENT", "KILL", "TYPE", "normal"]);
+    for (let refused = 0; refused < 3;) {
+      const error = await assertRejects(
+        () => channel.publish(0),
+        UnavailableError,
+      );
+      if (error.message.includes("NOAUTH")) refused++;
+    }
+    await admin.sendCommand(["CONFIG", "SET", "requirepass", ""]);
+    admin.destroy();
+    await publishWhenBack(channel, 2);
+    assertEquals((await waiting).value.value, 2);
+  });
+}
