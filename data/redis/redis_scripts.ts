@@ -115,12 +115,15 @@ if token then
 end
 return { epoch, number, list, text, left, lock }`);
 
-/** Releases the lock \`lock\`, and publishes ARGV[3] on the channel ARGV[2]. */
+/**
+ * Releases the lock \`lock\`, and publishes ARGV[3] on the channel ARGV[2] if others
+ * may wait for it: also if the lock was lost, for example by FLUSHALL.
+ */
 const UNLOCK = `
 local held = redis.call("HMGET", lock, "token", "awaited")
-if held[1] and held[1] == ARGV[1] then
-  redis.call("DEL", lock)
-  if held[2] then redis.call("PUBLISH", ARGV[2], ARGV[3]) end
+if held[1] == ARGV[1] then redis.call("DEL", lock) end
+if held[2] or ARGV[1] ~= "" and held[1] ~= ARGV[1] then
+  redis.call("PUBLISH", ARGV[2], ARGV[3])
 end
 return 1`;
 

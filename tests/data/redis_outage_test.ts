@@ -322,6 +322,32 @@ test(
   },
 );
 
+for (const lost of [["FLUSHALL"], ["DEL", `{${NAME}}:cache-lock:k`]]) {
+  test(
+    `Waiting for a lock ends with its computation if ${
+      lost[0]
+    } deletes the lock`,
+    [],
+    async (redis) => {
+      await using one = open(redis.url, { lockTime: 600 });
+      await using other = open(redis.url, { lockTime: 600 });
+      await connected(one);
+      await connected(other);
+      const release = await lockKey(one.store, "k");
+      let isOver = false;
+      const waiting = lockKey(other.store, "k").finally(() => isOver = true);
+      await until(async () =>
+        await send(redis.url, "HGET", `{${NAME}}:cache-lock:k`, "awaited") ===
+          "1"
+      );
+      await send(redis.url, ...lost);
+      await release!();
+      await eventually("the other wakes", () => isOver, 10_000);
+      await waiting;
+    },
+  );
+}
+
 for (const name of CLIENTS) {
   Deno.test(`close() leaves no connection open to a server that hangs during connecting: ${name}`, async () => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
