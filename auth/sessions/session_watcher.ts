@@ -46,7 +46,7 @@ export interface SessionWatcherOptions {
 
 /** Time between two looks at the clock, and at what has to be asked again. */
 const INTERVAL = 500;
-/** Time after which a session is read without notice, in milliseconds. */
+/** Time, also backwards, after which a session is read without notice, in ms. */
 const LOOK_AGAIN = 30_000;
 /** Maximum age of a read that a subscription trusts, in milliseconds. */
 const FRESH = 1_000;
@@ -185,7 +185,7 @@ export function createSessionWatcher(
         if (isOver) end(watched);
         continue;
       }
-      const isOld = time - watched.readAt > LOOK_AGAIN;
+      const isOld = Math.abs(time - watched.readAt) > LOOK_AGAIN;
       if (isAsking || isOver || isOld || watched.hasFailed) read(watched);
     }
   }
@@ -193,7 +193,8 @@ export function createSessionWatcher(
   function look(watched: Watched): Promise<void> | undefined {
     const isWatched = all.has(sessionKeyOf(watched.session)!);
     if (store === undefined || !isWatched) return undefined;
-    if (!isBusy(watched) && now() - watched.readAt > FRESH) read(watched);
+    const age = Math.abs(now() - watched.readAt);
+    if (!isBusy(watched) && age > FRESH) read(watched);
     return watched.isRead.promise;
   }
 

@@ -96,7 +96,8 @@ export class KvEndings {
     const ids: string[] = [];
     const isLate = known === undefined || time - since > KEPT / 2;
     if (!isLate && versionstamp !== null && versionstamp > known) {
-      const start = [...this.#key, since - SKEW];
+      // The clock may have moved backwards.
+      const start = [...this.#key, Math.min(since, time) - SKEW];
       for await (const entry of kv.list({ prefix: this.#key, start })) {
         const { versionstamp: version, value } = entry;
         // Commits after `get` belong to the next look.

@@ -139,6 +139,32 @@ Deno.test("A session lost by its store opens no subscription, and ends existing 
   assertEquals(await again.settle(), []);
 });
 
+Deno.test("A session lost by its store ends its subscriptions also after the clock was put back", async () => {
+  const clock = createClock();
+  const { store, memory } = spyStore(clock.now);
+  await using server = await startSessions({
+    session: { store: { ...store, onEnded: () => () => {} } },
+    auth: { now: clock.now },
+  });
+  await using ada = await server.open(await server.signIn());
+  for (const path of ["clock", "mine"]) await begin(ada, path);
+  await memory.deleteByUser("ada");
+  clock.pass(-2);
+  ada.send(subscribe("late", "late"));
+  assertEquals(await ada.take(3), [
+    ended("mine"),
+    { type: "data", id: "late", data: "begun" },
+    ended("late"),
+  ]);
+
+  clock.pass(2);
+  await using again = await server.open(await server.signIn());
+  for (const path of ["clock", "mine"]) await begin(again, path);
+  await memory.deleteByUser("ada");
+  clock.pass(-3_600);
+  assertEquals(await again.next(), ended("mine"));
+});
+
 Deno.test("revokeSession() and revokeSessions() end subscriptions, by cookie and by token", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     for (const how of ["one", "all"]) {

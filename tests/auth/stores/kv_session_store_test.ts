@@ -293,6 +293,23 @@ function holdLooks(database: Deno.Kv) {
   };
 }
 
+Deno.test("A KV store reports sessions that end after the clock was put back", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let now = Date.now();
+  const store = createKvSessionStore({ kv, interval: 0.01, now: () => now });
+  for (const back of [20_000, 3_600_000]) {
+    const expiresAt = now + 7_200_000;
+    await store.set(recordOf("a", "ada", { expiresAt }));
+    const { told, has, stop } = listenTo(store);
+    await until(() => told.length === 1);
+    now -= back;
+    await store.delete("a");
+    await store.set(recordOf("b", "ada", { expiresAt }));
+    await until(() => has("a"));
+    stop();
+  }
+});
+
 Deno.test("A session that ends while a KV store polls is reported once", async () => {
   using kv = await Deno.openKv(":memory:");
   const { store, hold, resume } = holdLooks(kv);
