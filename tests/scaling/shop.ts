@@ -31,39 +31,47 @@ export interface Shops extends AsyncDisposable {
 const LISTEN =
   'port: 0, onListen: ({ port }) => console.log("Listening on " + port),';
 
+const CLOCK = `
+const { now } = Date;
+Date.now = () => now() + Number(Deno.env.get("CLOCK_ERROR"));
+`;
+
 /**
  * Starts two processes.
  *
  * @param stores The code block that creates their stores.
+ * @param clockError The error of the second one's clock, in milliseconds.
  */
 export async function startShops(
   stores: string,
   env: Readonly<Record<string, string>> = {},
+  clockError = 0,
 ): Promise<Shops> {
   await using stack = new AsyncDisposableStack();
   const folder: Folder = stack.use(await makeFolder());
   const [app = "", main = ""] = section("One app, any store");
   await folder.write("shop.ts", app);
-  await folder.write("stores.ts", stores);
+  // Before anything reads the time.
+  await folder.write("stores.ts", CLOCK + stores);
   const ours = main.replace('hostname: "0.0.0.0",', LISTEN)
     .replace("drain: 2", "drain: 0");
   assert(ours.includes(LISTEN) && ours.includes("drain: 0"));
   await folder.write("main.ts", ours);
   const config = new URL("deno.json", ROOT).pathname;
-  const start = () =>
+  const start = (error: number) =>
     stack.use(startDeno(
       ["run", "-A", "--no-check", "--config", config, "main.ts"],
       folder.path,
-      { env },
+      { env: { ...env, CLOCK_ERROR: `${error}` } },
     ));
   const listening = async (child: Child): Promise<Shop> => {
     const [, port] = await child.printed(/Listening on (\d+)/);
     return { origin: `http://127.0.0.1:${port}` };
   };
   // One after the other: two processes can't create a file of Deno KV at once.
-  const first = start();
+  const first = start(0);
   const a = await listening(first);
-  const second = start();
+  const second = start(clockError);
   const b = await listening(second);
   const started = stack.move();
   return {

@@ -115,6 +115,24 @@ test(
 );
 
 test(
+  "Two processes whose clocks differ by seconds accept each other's sessions",
+  "redis",
+  async () => {
+    await using redis = await startRedis(forSessions);
+    const stores = redisStores.replace(SESSIONS, redis.url)
+      .replace(CACHE, redis.url);
+    for (const error of [-4_000, 4_000]) {
+      await using shops = await startShops(stores, {}, error);
+      for (const [here, there] of [[shops.a, shops.b], [shops.b, shops.a]]) {
+        const { cookie } = await signIn(here!);
+        assertEquals(await statusOfMe(here!, cookie), 200);
+        assertEquals(await statusOfMe(there!, cookie), 200);
+      }
+    }
+  },
+);
+
+test(
   "With the page's settings, sessions survive a restart of their Redis and a full cache",
   "redis",
   async () => {
