@@ -17,11 +17,8 @@
  */
 const LOST = /^(08...|57P..|25006|53300|3F000|42P01|42883)$/;
 
-/**
- * Temporary errors: no disk or memory, a conflict, a held lock, a time limit of the
- * server.
- */
-const PASSING = /^(53...|40...|55P03|57014)$/;
+/** Temporary errors: no disk or memory, a held lock, a time limit of the server. */
+const PASSING = /^(53...|55P03|57014)$/;
 
 /** Returns the code of an error response of Postgres. */
 function codeOf(error: Error): string | undefined {
@@ -34,6 +31,11 @@ function codeOf(error: Error): string | undefined {
 export function isConnectionLost(error: Error): boolean {
   const code = codeOf(error);
   return code === undefined || LOST.test(code);
+}
+
+/** Whether a conflict with another transaction has undone the statement. */
+export function isConflict(error: Error): boolean {
+  return codeOf(error)?.startsWith("40") ?? false;
 }
 
 /** Whether the statement may succeed later. */

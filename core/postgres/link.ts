@@ -10,7 +10,7 @@ import {
 import { isConnectionLost, isPassing } from "./errors.ts";
 import type { PostgresPoolOptions } from "./options.ts";
 import { type Create, createPool, type PostgresStatement } from "./pool.ts";
-import { createTables, type Tables } from "./tables.ts";
+import { prepareTables, type Tables } from "./tables.ts";
 
 /** Options of a {@linkcode PostgresLink}. */
 export interface PostgresLinkOptions
@@ -42,7 +42,7 @@ export class PostgresLink extends StoreLink<Connections> {
   /** The client that `connect` was checked with, for the first connection. */
   #first: PostgresClient | undefined;
   #isListening = false;
-  readonly #closing = new Set<Promise<unknown>>();
+  #closing: Promise<unknown> = Promise.resolve();
 
   /**
    * Creates a link that connects at its first use.
@@ -94,21 +94,20 @@ export class PostgresLink extends StoreLink<Connections> {
   override async close(): Promise<void> {
     await super.close();
     // A connection to a server that went away may never close properly.
-    await settlesWithin(Promise.all(this.#closing), this.#timeout);
+    await settlesWithin(this.#closing, this.#timeout);
   }
 
   #connect(lose: (error: Error) => void): LinkConnection<Connections> {
     const connections = createConnections(
       this.#options,
+      this.#timeout,
       (onError) => createConnection(this.#takeClient(), onError),
       lose,
     );
     return {
       ready: connections.open(this.#isListening).then(() => connections),
       close: () => {
-        const closed = connections.close();
-        this.#closing.add(closed);
-        closed.finally(() => this.#closing.delete(closed));
+        this.#closing = Promise.all([this.#closing, connections.close()]);
       },
     };
   }
@@ -138,10 +137,12 @@ type Connections = ReturnType<typeof createConnections>;
 /** Creates the connections of a link, which `open()` opens. */
 function createConnections(
   { tables, listen: notifications, maxConnections = 4 }: PostgresLinkOptions,
+  timeout: number,
   create: Create,
   lose: (error: Error) => void,
 ) {
-  const pool = createPool(createUnlessClosed, lose, maxConnections);
+  const tag = `/* @quartet/kit ${tables.last} */ `;
+  const pool = createPool(createUnlessClosed, lose, maxConnections, tag);
   let listener: PostgresConnection | undefined;
   let isListening = false;
   let isClosed = false;
@@ -159,7 +160,7 @@ function createConnections(
 
   async function open(listens: boolean): Promise<void> {
     await pool.open();
-    await createTables((...statement) => pool.run(() => statement), tables);
+    await prepareTables(pool.run, tables, tag, timeout);
     if (listens) await listen();
   }
 

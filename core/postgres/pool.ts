@@ -1,4 +1,5 @@
 import type { PostgresConnection, PostgresRow } from "./connection.ts";
+import { isConflict } from "./errors.ts";
 
 /** A statement, or several without values. */
 export type PostgresStatement = Readonly<
@@ -23,11 +24,13 @@ export type Create = (onError: (error: Error) => void) => PostgresConnection;
  *
  * @param onError Called when an open connection fails.
  * @param max Maximum connections.
+ * @param tag Begins each statement, as a comment.
  */
 export function createPool(
   create: Create,
   onError: (error: Error) => void,
   max: number,
+  tag: string,
 ) {
   const all = new Set<PostgresConnection>();
   const idle: Member[] = [];
@@ -62,7 +65,13 @@ export function createPool(
     const member = idle.pop() ?? await free();
     member.idleBeats = 0;
     try {
-      return await member.connection.query(...prepare());
+      for (const [text, values] = prepare();;) {
+        try {
+          return await member.connection.query(tag + text, values);
+        } catch (error) {
+          if (!isConflict(error as Error)) throw error;
+        }
+      }
     } finally {
       release(member);
     }

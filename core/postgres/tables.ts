@@ -1,5 +1,5 @@
 import { matching, type Rule } from "../check/rules.ts";
-import type { PostgresConnection } from "./connection.ts";
+import type { createPool } from "./pool.ts";
 
 /** The tables and functions of a store. */
 export interface Tables {
@@ -23,24 +23,38 @@ export const anIdentifier: Rule = matching(
 /** The lock that processes hold to create tables one at a time. */
 const LOCK = "5713048627418603";
 
-/** Creates the tables if they don't exist. Existing tables need no rights. */
-export async function createTables(
-  query: PostgresConnection["query"],
+/** Ends statements that wait for a lock although nobody waits for them. */
+const CANCEL = `SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+WHERE wait_event_type = 'Lock' AND starts_with(query, $3::text)
+  AND query_start < clock_timestamp() - $4::text::float8 * interval '1 ms'`;
+
+/**
+ * Creates the tables if they don't exist. Existing tables need no rights.
+ *
+ * Postgres doesn't notice that a connection was closed while its statement waits
+ * for a lock. Without `CANCEL`, a long lock would use up all connections.
+ *
+ * @param tag Begins each statement.
+ * @param timeout How long a statement may take, in milliseconds.
+ */
+export async function prepareTables(
+  run: ReturnType<typeof createPool>["run"],
   { schema, last, create }: Tables,
+  tag: string,
+  timeout: number,
 ): Promise<void> {
   const name = last.endsWith(")") ? "to_regprocedure" : "to_regclass";
-  const [row] = await query(
-    `SELECT ${name}($1::text)::text, to_regnamespace($2::text)::text`,
-    [last, schema],
-  );
+  const text =
+    `SELECT ${name}($1::text)::text, to_regnamespace($2::text)::text, (${CANCEL})::text`;
+  const [row] = await run(() => [text, [last, schema, tag, `${timeout}`]]);
   const [found, existing] = row!;
   if (found !== null) return;
   try {
-    await query(`
+    await run(() => [`
 SET LOCAL client_min_messages = warning;
 SELECT pg_advisory_xact_lock(${LOCK});
 ${existing === null ? `CREATE SCHEMA IF NOT EXISTS ${schema};` : ""}
-${create}`);
+${create}`]);
   } catch (error) {
     const { message } = error as Error;
     const reason = `its tables can't be created: ${message}`;

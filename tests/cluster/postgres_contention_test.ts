@@ -1,0 +1,141 @@
+/**
+ * Stores and channels that compete with other transactions in Postgres.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { UnavailableError } from "@quartet/kit/app";
+import { createPostgresSessionStore } from "@quartet/kit/auth/postgres";
+import {
+  createPostgresChannel,
+  createPostgresRateLimitStore,
+} from "@quartet/kit/rpc/postgres";
+import { recordOf } from "../auth/stores/store_contract.ts";
+import { openSchema } from "../postgres_schema.ts";
+import {
+  driverNames,
+  hasPostgres,
+  needsPostgres,
+  startPostgres,
+} from "../postgres_server.ts";
+import { range, take } from "../rpc/channel_contract.ts";
+
+/** Number of stores, as in as many processes. */
+const PROCESSES = 3;
+
+for (const driver of driverNames) {
+  for (const level of ["repeatable read", "serializable"]) {
+    Deno.test({
+      name: needsPostgres(
+        `Concurrent calls conflict in no isolation level: ${level} (${driver})`,
+      ),
+      ignore: !hasPostgres,
+      async fn() {
+        await using server = await startPostgres([
+          `default_transaction_isolation=${level}`,
+        ]);
+        await using world = await openSchema(server.url, driver);
+        const { schema, connect } = world;
+        const errors: string[] = [];
+        const options = {
+          connect: connect as never,
+          schema,
+          timeout: 30,
+          onError: ({ message }: Error) => void errors.push(message),
+        };
+        const open = <S extends AsyncDisposable>(create: () => S): S[] =>
+          Array.from({ length: PROCESSES }, () => world.use(create()));
+        const limits = open(() => createPostgresRateLimitStore(options));
+        const sessions = open(() => createPostgresSessionStore(options));
+        const channels = open(() =>
+          createPostgresChannel<number>({ ...options, name: "c" })
+        );
+        const signal = new AbortController();
+        const streams = channels.map((channel) =>
+          channel.subscribe(signal.signal)
+        );
+        await Promise.all(channels.map((channel) => channel.ping()));
+        const each = <T>(work: (i: number, process: number) => T) =>
+          Promise.all(range(1, 90).map((i) => work(i, i % PROCESSES)));
+
+        const rule = { name: "r", max: 50, windowMs: 60_000 };
+        const results = await each((_, process) =>
+          limits[process]!.take([{ rule, key: "k" }])
+        );
+        assertEquals(results.filter(({ wait }) => wait === 0).length, 50);
+
+        const expiresAt = Date.now() + 60_000;
+        const idOf = (i: number) => recordOf(`${i % 10}`, "ada", { expiresAt });
+        await each((i, process) => sessions[process]!.set(idOf(i)));
+        const kept = await each((i, process) =>
+          sessions[process]!.touch(idOf(i))
+        );
+        assertEquals(kept, kept.map(() => true));
+        const counts = await Promise.all(
+          sessions.map((store) => store.deleteByUser("ada")),
+        );
+        assertEquals(counts.reduce((sum, count) => sum + count), 10);
+
+        await each((i, process) => channels[process]!.publish(i));
+        const seen = await Promise.all(
+          streams.map((stream) => take(stream, 90)),
+        );
+        assertEquals(seen[0]!.toSorted((a, b) => a - b), range(1, 90));
+        assertEquals(seen, seen.map(() => seen[0]!));
+        assertEquals(errors, []);
+        signal.abort();
+      },
+    });
+  }
+
+  Deno.test({
+    name: needsPostgres(
+      `A long lock on a store's table uses up few connections (${driver})`,
+    ),
+    ignore: !hasPostgres,
+    async fn() {
+      await using server = await startPostgres();
+      await using world = await openSchema(server.url, driver);
+      await using admin = await openSchema(server.url, driver);
+      const { schema, connect } = world;
+      let outages = 0;
+      await using sessions = createPostgresSessionStore({
+        connect: connect as never,
+        schema,
+        timeout: 0.2,
+        onError: () => outages++,
+      });
+      await sessions.ping();
+      await world.run("BEGIN");
+      await world.run(`LOCK TABLE ${schema}.kit_sessions`);
+      let most = 0;
+      while (outages < 10) {
+        const results = await Promise.allSettled(
+          range(1, 8).map((i) => sessions.get(`${i}`)),
+        );
+        for (const result of results) {
+          assert(result.status === "rejected");
+          assert(result.reason instanceof UnavailableError);
+        }
+        const [row] = await admin.run(
+          "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+        );
+        most = Math.max(most, row![0] as number);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      // Its four connections now, and those that it has just given up.
+      assertLess(most, 13);
+      await world.run("COMMIT");
+      for (;;) {
+        try {
+          assertEquals(await sessions.get("1"), undefined);
+          break;
+        } catch (error) {
+          assert(error instanceof UnavailableError, `${error}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  });
+}
