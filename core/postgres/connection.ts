@@ -58,6 +58,7 @@ interface Pg {
 
 /** The part of `npm:postgres` clients that the kit uses. */
 interface PostgresJs {
+  readonly options?: object;
   unsafe(
     text: string,
     values?: (string | null)[],
@@ -137,6 +138,9 @@ function ofPostgresJs(
   client: PostgresJs,
   onError: OnError,
 ): PostgresConnection {
+  // All columns are text. The client's query for types would end the process if the
+  // connection broke meanwhile, because nothing handles its failure.
+  Object.assign(client.options ?? {}, { fetch_types: false });
   /** Ends the pending beat. */
   let unlisten: (() => Promise<unknown>) | undefined;
   let isListening = false;

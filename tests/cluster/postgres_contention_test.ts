@@ -138,4 +138,42 @@ for (const driver of driverNames) {
       }
     },
   });
+
+  Deno.test({
+    name: needsPostgres(
+      `Connections terminated while they open fail only calls (${driver})`,
+    ),
+    ignore: !hasPostgres,
+    async fn() {
+      await using server = await startPostgres();
+      await using world = await openSchema(server.url, driver);
+      const { schema, connect } = world;
+      const options = { connect: connect as never, schema, onError() {} };
+      const stores = range(1, PROCESSES).map(() =>
+        world.use(createPostgresSessionStore(options))
+      );
+      let isOver = false;
+      const calls = stores.map(async (store) => {
+        while (!isOver) {
+          const results = await Promise.allSettled(
+            range(1, 8).map((i) => store.get(`${i}`)),
+          );
+          for (const result of results) {
+            if (result.status === "fulfilled") continue;
+            assert(result.reason instanceof UnavailableError);
+          }
+          // Without a connection, calls reject at once.
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      });
+      for (let i = 0; i < 200; i++) {
+        await world.run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+        );
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      isOver = true;
+      await Promise.all(calls);
+    },
+  });
 }
