@@ -9,7 +9,7 @@ import process from "node:process";
 import type { Middleware } from "../core/middleware.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
-import { deferToApp } from "../trace/http/own_settings.ts";
+import { deferring } from "../trace/http/own_settings.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
 import { setTracer } from "../trace/record/context.ts";
 import { createTracer } from "../trace/record/tracer.ts";
@@ -63,7 +63,7 @@ export async function startTracing(
     ? undefined
     : await startExport(tracer, exportFile);
   setTracer(tracer);
-  deferToApp(tracer);
+  deferring.add(tracer);
   const findings = startFindings(tracer);
   const runs = await startRuns(tracer, {
     cwd: process.cwd(),

@@ -26,10 +26,10 @@ import {
 } from "./middleware_options.ts";
 import {
   adjustTrace,
-  awaitDecision,
+  deferring,
   dropTrace,
-  isDeferringTracer,
   isUndecided,
+  undecided,
 } from "./own_settings.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
@@ -92,7 +92,7 @@ export function createTracing(
   const { exclude = [], recordHeaders = false } = options;
   const decide = createSampler(options.sample, options.trustParent);
   const isExcluded = createExclusion(exclude);
-  const isDeferring = isDeferringTracer(tracer);
+  const isDeferring = deferring.has(tracer);
 
   return (request, context, next) => {
     const path = pathOf(request.url);
@@ -154,7 +154,7 @@ export function createTracing(
         ...(decision && { traceId: decision.traceId }),
       });
     if (parent !== undefined) keepTracestate(span, headers);
-    if (isDeferring) awaitDecision(span);
+    if (isDeferring) undecided.add(span);
     return span;
   }
 }

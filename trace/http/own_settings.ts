@@ -13,23 +13,11 @@ import { SpanImpl } from "../record/span.ts";
 import { settingsOf } from "../record/trace_settings.ts";
 import type { Attributes, Span, Tracer } from "../types.ts";
 
-const deferring = new WeakSet<Tracer>();
-const undecided = new WeakSet<Span>();
+/** The tracers whose traces follow the settings of the app's own tracing. */
+export const deferring = new WeakSet<Tracer>();
 
-/** Makes the traces of a tracer follow the settings of the app's own tracing. */
-export function deferToApp(tracer: Tracer): void {
-  deferring.add(tracer);
-}
-
-/** Whether `deferToApp` was called with a tracer. */
-export function isDeferringTracer(tracer: Tracer): boolean {
-  return deferring.has(tracer);
-}
-
-/** Notes that the app's own tracing may decide about a request's trace. */
-export function awaitDecision(root: Span): void {
-  undecided.add(root);
-}
+/** The requests whose trace the app's own tracing may still decide about. */
+export const undecided = new WeakSet<Span>();
 
 /** Whether the caller may decide about a request's trace. Only the first may. */
 export function isUndecided(root: Span): root is SpanImpl {
