@@ -112,13 +112,12 @@ function readSpan(
   // Enums are integers in OTLP, but some tools write protobuf's own JSON.
   const { value: kind } = field.get("kind");
   const isServer = kind === 2 || kind === "SPAN_KIND_SERVER";
-  const parentId = field.get("parentSpanId");
   const droppedAttributes = readCount(field.get("droppedAttributesCount"));
   const droppedEvents = readCount(field.get("droppedEventsCount"));
   const span: Omit<SpanData, "children"> = {
     id: readId(field.get("spanId"), 16),
     traceId: readId(field.get("traceId"), 32),
-    parentId: /^0*$/.test(parentId.text("")) ? null : readId(parentId, 16),
+    parentId: readOptionalId(field.get("parentSpanId"), 16) ?? null,
     name: field.get("name").text(""),
     layer: isOurs ? layer : layerOf(isServer, attributes),
     status: !failed ? "ok" : isTimeout ? "timeout" : "error",
@@ -169,6 +168,14 @@ function readId(field: Field, digits: number): string {
     /^[\da-f]+$/i.test(value) && !/^0+$/.test(value);
   return field.expect<string>(`${digits} hexadecimal digits, not all 0`, isId)
     .toLowerCase();
+}
+
+/** Reads an id. `undefined` for none, which is empty or all 0. */
+export function readOptionalId(
+  field: Field,
+  digits: number,
+): string | undefined {
+  return /^0*$/.test(field.text("")) ? undefined : readId(field, digits);
 }
 
 /** Reads the number of dropped items. `undefined` for none. */

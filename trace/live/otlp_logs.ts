@@ -1,5 +1,5 @@
 import { Field } from "../export/field.ts";
-import { readTime } from "../export/otlp_reader.ts";
+import { readOptionalId, readTime } from "../export/otlp_reader.ts";
 import { readKeyValues, readValue } from "../export/otlp_value.ts";
 import type { AttributeValue, RemoteEvent, Tracer } from "../types.ts";
 import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
@@ -19,8 +19,8 @@ export function readLogs(message: unknown, tracer: Tracer): Received {
 }
 
 function readRecord(record: Field): RemoteEvent | undefined {
-  const traceId = readId(record.get("traceId"), 32);
-  const spanId = readId(record.get("spanId"), 16);
+  const traceId = readOptionalId(record.get("traceId"), 32);
+  const spanId = readOptionalId(record.get("spanId"), 16);
   if (traceId === undefined || spanId === undefined) return undefined;
   const time = timeOf(record.get("timeUnixNano")) ??
     timeOf(record.get("observedTimeUnixNano")) ??
@@ -40,15 +40,6 @@ function readRecord(record: Field): RemoteEvent | undefined {
     spanId,
     event: safeEvent({ name: "log", time, attributes }),
   };
-}
-
-/** Returns an id. `undefined` if the record has none, which is empty in OTLP. */
-function readId(field: Field, digits: number): string | undefined {
-  const text = field.text("");
-  if (/^0*$/.test(text)) return undefined;
-  const isId = text.length === digits && /^[\da-f]+$/i.test(text);
-  return field.expect<string>(`${digits} hexadecimal digits`, isId)
-    .toLowerCase();
 }
 
 /** Returns a time in milliseconds. `undefined` for none, which is 0 in OTLP. */
