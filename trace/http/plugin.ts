@@ -50,7 +50,6 @@ const OPTIONS: OptionRules<TracePluginOptions> = {
 const A_TRACER = aTracer("startTrace", "getTraces", "subscribe");
 
 const PREFIX = "/__app/traces";
-const OTLP = `${PREFIX}/otlp/`;
 
 const NOTHING_HERE =
   `There is nothing at this path; the traces are at ${PREFIX}, and ${PREFIX}/api?help lists all paths`;
@@ -101,6 +100,12 @@ export function tracePlugin(
     ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
   });
 
+  const handlers = new Map([
+    ["", viewer],
+    ["/", viewer],
+    ["/api", api],
+    ["/ws", stream.upgrade],
+  ]);
   const trace = createTracing(tracer, traced);
 
   function middleware(
@@ -109,26 +114,16 @@ export function tracePlugin(
     next: DirectNext,
   ): MaybePromise<Response> {
     const path = pathOf(request.url);
-    if (!path.startsWith(PREFIX)) return trace(request, context, next);
-    switch (path.slice(PREFIX.length)) {
-      case "":
-      case "/":
-        return viewer(request, context.info);
-      case "/api":
-        return api(request, context.info);
-      case "/ws":
-        return stream.upgrade(request, context.info);
-      default: {
-        if (path.startsWith(OTLP)) return otlp(request, context.info);
-        const extra = routeAt(tracer, path.slice(PREFIX.length));
-        if (extra !== undefined) {
-          return answer(extra, authorize, request, context.info);
-        }
-        return path.startsWith(`${PREFIX}/`)
-          ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
-          : trace(request, context, next);
-      }
-    }
+    const isBelow = path === PREFIX || path.startsWith(`${PREFIX}/`);
+    if (!isBelow) return trace(request, context, next);
+    const { info } = context;
+    const below = path.slice(PREFIX.length);
+    const handler = below.startsWith("/otlp/") ? otlp : handlers.get(below);
+    if (handler !== undefined) return handler(request, info);
+    const extra = routeAt(tracer, below);
+    return extra === undefined
+      ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
+      : answer(extra, authorize, request, info);
   }
 
   return {
