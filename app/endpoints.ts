@@ -139,11 +139,10 @@ function findConflict(
       : undefined;
   }
   if (!hasOthers) return "it must have a handler, a loader or an action";
+  const methods = ACTION_METHODS.join(", ");
   return method === undefined
     ? undefined
-    : `method goes with a handler; a loader answers GET, an action ${
-      ACTION_METHODS.join(", ")
-    }`;
+    : `method goes with a handler; a loader answers GET, an action ${methods}`;
 }
 
 /** Creates the wrapper that runs a route's code only after its guards. */

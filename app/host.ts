@@ -21,7 +21,8 @@ import {
   checkValue,
   type OptionRules,
 } from "../core/check/options.ts";
-import { aFunction, rule, secret } from "../core/check/rules.ts";
+import { aFunction, type Rule, rule } from "../core/check/rules.ts";
+import { kindOf } from "../core/check/show.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
@@ -62,6 +63,13 @@ const APP_OPTIONS: OptionRules<AppOptions> = {
   trace: true,
   maxBodySize: aBodySize,
   onError: aFunction,
+};
+
+const PLUGIN = "a plugin; pass it to createApp({ plugins })";
+/** A middleware. Errors don't show what else was passed. */
+const A_MIDDLEWARE: Rule = {
+  ...aFunction,
+  describe: (value) => "name" in Object(value) ? PLUGIN : kindOf(value),
 };
 
 /**
@@ -129,7 +137,7 @@ export function createHost(options: HostOptions): Host {
 
   const app: App = {
     use(middleware) {
-      checkValue(middleware, "it", secret(aFunction), "use middleware");
+      checkValue(middleware, "it", A_MIDDLEWARE, "use middleware");
       (middleware.outermost ? outer : inner).push(middleware);
       chain = undefined;
       return app;

@@ -45,10 +45,9 @@ export function readTLS(
 ): { readonly cert: string; readonly key: string } | undefined {
   if (cert === undefined && key === undefined) return undefined;
   if (typeof cert === "string" && typeof key === "string") return { cert, key };
+  const received = `${kindOf(cert)} and ${kindOf(key)}`;
   throw new TypeError(
-    `Cannot serve: cert and key must both be text in PEM, received ${
-      kindOf(cert)
-    } and ${kindOf(key)}`,
+    `Cannot serve: cert and key must both be text in PEM, received ${received}`,
   );
 }
 

@@ -21,10 +21,9 @@ export function readPlugins(
   const names = new Set<string>();
   for (const { name } of all) {
     if (names.has(name)) {
+      const shown = JSON.stringify(name);
       throw new TypeError(
-        `Cannot create app: the names of plugins must be unique, but two plugins are called ${
-          JSON.stringify(name)
-        }; pass one of them`,
+        `Cannot create app: the names of plugins must be unique, but two plugins are called ${shown}; pass one of them`,
       );
     }
     names.add(name);

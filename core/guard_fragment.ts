@@ -120,10 +120,9 @@ export function readGuards(
   // A promise, a `Map` or a `Set` of guards has no key with a guard.
   const prototype = Object.getPrototypeOf(config);
   if (prototype === null || prototype === Object.prototype) return undefined;
+  const kind = Object.prototype.toString.call(config).slice(8, -1);
   throw new TypeError(
-    `Cannot ${operation}: a config without guards must be a plain object, received an instance of ${
-      Object.prototype.toString.call(config).slice(8, -1)
-    }; spread guards into it, as in { ...requireAuth() }`,
+    `Cannot ${operation}: a config without guards must be a plain object, received an instance of ${kind}; spread guards into it, as in { ...requireAuth() }`,
   );
 }
 

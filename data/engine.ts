@@ -216,11 +216,10 @@ function waitFor(inFlight: InFlight, call: Call): Promise<unknown> {
   const own = currentInFlight();
   if (own === undefined) return inFlight.resultFor(call);
   if (!inFlight.awaited().has(own)) return own.waitFor(inFlight, call);
+  const shown = JSON.stringify(call.key);
   throw new CacheError(
     "RECURSION",
-    `Cannot compute ${
-      JSON.stringify(call.key)
-    }: the function waits for its own result`,
+    `Cannot compute ${shown}: the function waits for its own result`,
   );
 }
 

@@ -87,9 +87,9 @@ async function listen(
       return server;
     } catch (error) {
       if (isPortInUse(error)) continue;
-      throw new DevError(
-        `Cannot listen on ${host}:${next}: ${(error as Error).message}`,
-      );
+      // On Deno, the cause is the error without the address.
+      const { message } = (error as Error).cause as Error ?? error;
+      throw new DevError(`Cannot listen on ${host}:${next}: ${message}`);
     }
   }
   throw new DevError(

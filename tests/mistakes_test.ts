@@ -17,6 +17,7 @@ import {
   credentials,
   getAuth,
   getUser,
+  github,
   publicAction,
   requireAuth,
 } from "@quartet/kit/auth";
@@ -30,7 +31,7 @@ import {
   rpcPlugin,
 } from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
-import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { createTracer, tracePlugin, traceQuery } from "@quartet/kit/trace";
 import { createClient as createRedisClient } from "redis";
 import { hasRedisServer, needsRedis, startRedis } from "./redis_server.ts";
 import { ROOT, startDeno } from "./helpers.ts";
@@ -74,6 +75,18 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
   "A router instead of options": [
     () => rpcPlugin(wrong(router)),
     "options must be an object with the router, as in rpcPlugin({ router }), received the router itself",
+  ],
+  "A plugin instead of a middleware": [
+    () => createApp().use(wrong(rpcPlugin({ router }))),
+    "Cannot use middleware: it must be a function, received a plugin; pass it to createApp({ plugins })",
+  ],
+  "A span without a layer": [
+    () => createTracer().withSpan("load", wrong(() => 1), wrong(undefined)),
+    "Cannot trace load: its work must be a function, received undefined",
+  ],
+  "A query without a function": [
+    () => traceQuery("GET user:?", wrong(undefined)),
+    "Cannot trace a query: its work must be a function, received undefined",
   ],
   "A provider that isn't called": [
     () =>
@@ -219,6 +232,26 @@ Deno.test("A cached function that asks for the user reports how to pass the user
     errors[0]!,
     "the function must not ask who sent the request, because all callers share its value; pass the user's id as an argument",
   );
+});
+
+Deno.test("A sign-in with credentials at an OAuth provider reports what to use", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: SECRET },
+    providers: [github({ clientId: "id", clientSecret: "secret" })],
+  });
+  await using app = createApp({ plugins: [auth] });
+  app.route({
+    path: "/",
+    config: { ...publicAction() },
+    action: ({ context }) => auth.getAuth(context).signIn("github", {}),
+  });
+  const request = new Request("http://localhost/", { method: "POST" });
+  const response = await app.fetch(request);
+  assertEquals(response.status, 401);
+  assertEquals((await response.json()).error, {
+    code: "INVALID_CREDENTIALS",
+    message: 'Provider "github" signs in by getOAuthUrl()',
+  });
 });
 
 Deno.test("A sign-in that isn't awaited is logged, because its cookie is lost", async () => {

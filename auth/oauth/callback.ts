@@ -59,10 +59,9 @@ export function errorOfCallback(
   const details = description === undefined
     ? ""
     : ` (${errorText(description, secrets, MAX_DESCRIPTION)})`;
+  const shown = errorText(error, secrets) + details;
   const reason = new SignInReason(
-    `the provider answered with the error ${
-      errorText(error, secrets)
-    }${details}`,
+    `the provider answered with the error ${shown}`,
   );
   if (error === "access_denied") {
     const message = "The sign-in was cancelled";

@@ -177,9 +177,8 @@ export class OAuthFlow {
       } s are allowed`;
     }
     if (pending.provider !== id) {
-      return `the sign-in was begun with provider ${
-        show(pending.provider)
-      }, not ${show(id)}`;
+      const begun = show(pending.provider);
+      return `the sign-in was begun with provider ${begun}, not ${show(id)}`;
     }
     if (
       typeof redirectUri !== "string" ||

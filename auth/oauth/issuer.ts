@@ -44,9 +44,8 @@ export function issuerProblem(
       : `iss of the callback must be ${show(issuer)}, received ${show(iss)}`;
   }
   if (server !== undefined && isAbove(iss, server)) return undefined;
-  return `iss of the callback must belong to this provider, received ${
-    show(iss)
-  }; if that is the provider's issuer, set it as issuer`;
+  const received = show(iss);
+  return `iss of the callback must belong to this provider, received ${received}; if that is the provider's issuer, set it as issuer`;
 }
 
 function isAbove(iss: string, server: string): boolean {

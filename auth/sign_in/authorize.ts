@@ -1,4 +1,4 @@
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf, show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import type { AuthCore } from "../core.ts";
@@ -10,6 +10,8 @@ import { networkOfAddress, runFor } from "./client_network.ts";
 
 /** Pending sign-ins per limiter and network. */
 const pendingOf = new WeakMap<SignInLimiter, Map<string, number>>();
+
+const FORM_FIX = "of a form, Object.fromEntries(await request.formData())";
 
 /**
  * Asks a provider about credentials, within the limits.
@@ -28,12 +30,13 @@ export async function authorize(
   const kind = Object.prototype.toString.call(credentials).slice(8, -1);
   // Forms, lists and promises don't have the fields that they seem to have.
   if (kind !== "Object") {
+    const fix = kind === "Promise" ? "await it" : FORM_FIX;
     const problem =
-      `credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`;
-    // JSON of a client can't be any other object.
+      `credentials must be a plain object, received ${kind}; ${fix}`;
+    // JSON of a client can't be any other object. It gets no details.
     throw kindOf(credentials) === "an object"
       ? new TypeError(`Cannot sign in: ${problem}`)
-      : refused(problem);
+      : invalidCredentials(new SignInReason(problem));
   }
   const attempt: SignInAttempt = {
     provider: provider.id,
@@ -47,9 +50,10 @@ export async function authorize(
     const retryAfter = isThenable(checking) ? await checking : checking;
     if (retryAfter !== undefined) throw tooMany(retryAfter);
     if (provider.type === "oauth") {
-      throw refused(
-        "this provider signs in by getOAuthUrl() and handleOAuthCallback()",
-      );
+      // A mistake of the app, so the message explains it.
+      const problem = `Provider ${show(provider.id)} signs in by getOAuthUrl()`;
+      const cause = new SignInReason(problem);
+      throw new AuthError("INVALID_CREDENTIALS", problem, { cause });
     }
     const user = await runFor(network, () => provider.authorize(credentials));
     // Untyped code may return `undefined` instead of `null`.
@@ -91,9 +95,4 @@ function tooMany(retryAfter: number): AuthError {
     "Too many attempts to sign in; try again later",
     { retryAfter },
   );
-}
-
-/** The reason goes to the log, because clients choose what they send. */
-function refused(reason: string): AuthError {
-  return invalidCredentials(new SignInReason(reason));
 }

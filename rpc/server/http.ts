@@ -189,9 +189,8 @@ export function createHTTPHandler(
           addHeaders(source.responseHeaders, new Headers(error.headers));
         }
         // The batch has one HTTP status, so each envelope has its own.
-        return `{"ok":false,"status":${error.status},"error":${
-          stringifyError(error)
-        }}`;
+        const text = stringifyError(error);
+        return `{"ok":false,"status":${error.status},"error":${text}}`;
       }
     }));
     for (const { added, hasMutated } of sources) {

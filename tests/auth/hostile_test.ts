@@ -132,11 +132,12 @@ Deno.test("signIn() rejects unknown providers and invalid credentials with their
 });
 
 Deno.test("signIn() with a FormData, a Map or a promise says what it expects", async () => {
-  const bodies: [body: unknown, kind: string][] = [
-    [new FormData(), "FormData"],
-    [new URLSearchParams("user=ada"), "URLSearchParams"],
-    [new Map([["user", "ada"]]), "Map"],
-    [Promise.resolve({ user: "ada" }), "Promise"],
+  const ofForm = "of a form, Object.fromEntries(await request.formData())";
+  const bodies: [body: unknown, received: string][] = [
+    [new FormData(), `FormData; ${ofForm}`],
+    [new URLSearchParams("user=ada"), `URLSearchParams; ${ofForm}`],
+    [new Map([["user", "ada"]]), `Map; ${ofForm}`],
+    [Promise.resolve({ user: "ada" }), "Promise; await it"],
   ];
   await using server = await startAuth({}, [{
     path: "/raw/:index",
@@ -148,13 +149,13 @@ Deno.test("signIn() with a FormData, a Map or a promise says what it expects", a
       );
     },
   }]);
-  for (const [index, [, kind]] of bodies.entries()) {
+  for (const [index, [, received]] of bodies.entries()) {
     const response = await server.browser().ask(`/raw/${index}`, { body: {} });
     assertEquals(response.status, 500);
     assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
     assertEquals(
       String(server.errors.at(-1)),
-      `TypeError: Cannot sign in: credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`,
+      `TypeError: Cannot sign in: credentials must be a plain object, received ${received}`,
     );
   }
 });

@@ -1,7 +1,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { whenDone } from "../../core/maybe_async.ts";
 import { runSpan } from "../../core/observe.ts";
-import { getActiveSpan } from "../record/context.ts";
+import { checkWork, getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Span } from "../types.ts";
 import {
@@ -44,6 +44,7 @@ export function traceQuery<T>(
   run: (span: Span) => T,
   options: QueryOptions = {},
 ): T {
+  checkWork("a query", run);
   checkOptions(options, QUERY, "trace a query");
   return runQuery(queryOpener(text, options), run);
 }

@@ -102,13 +102,21 @@ export function inSpan<T>(
   fn: (span: Span) => T,
   attributes?: Attributes,
 ): T {
-  if (typeof fn !== "function") {
-    const received = kindOf(fn);
-    throw new TypeError(
-      `Cannot trace ${name}: its work must be a function, received ${received}`,
-    );
-  }
+  checkWork(name, fn);
   const parent = getActiveSpan();
   if (parent === undefined) return fn(noopSpan);
   return runSpan(parent.child(name, layer, attributes), fn);
+}
+
+/**
+ * Checks the function of a span, which untyped code passes in place of the
+ * layer.
+ *
+ * @throws {TypeError} If it isn't a function.
+ */
+export function checkWork(name: string, fn: unknown): void {
+  if (typeof fn === "function") return;
+  throw new TypeError(
+    `Cannot trace ${name}: its work must be a function, received ${kindOf(fn)}`,
+  );
 }

@@ -14,7 +14,7 @@ import type {
   Tracer,
 } from "../types.ts";
 import { TimeOrigin } from "./clock.ts";
-import { getActiveSpan } from "./context.ts";
+import { checkWork, getActiveSpan } from "./context.ts";
 import { earlierOf, takeEarlier } from "./earlier.ts";
 import { createIdGenerator, systemIds } from "./ids.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
@@ -156,6 +156,7 @@ export class TracerImpl implements Tracer {
     fn: (span: Span) => T,
     options?: SpanOptions,
   ): T {
+    checkWork(name, fn);
     return runSpan(this.startSpan(name, layer, options), fn);
   }
 
