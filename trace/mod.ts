@@ -1,6 +1,6 @@
 /**
  * Request tracing: a tree of spans for each request, from the session check to the
- * database query. The last traces stay in memory. {@linkcode createCLIReporter}
+ * database query. The most recent traces stay in memory. {@linkcode createCLIReporter}
  * prints them, {@linkcode tracePlugin} serves the viewer, and
  * {@linkcode createOTLPExporter} sends them to an OpenTelemetry collector.
  *
