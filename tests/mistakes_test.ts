@@ -284,6 +284,20 @@ Deno.test("A sign-in that isn't awaited is logged, because its cookie is lost", 
   ]);
 });
 
+Deno.test("A procedure that returns a Response reports what to return", async () => {
+  const errors: unknown[] = [];
+  const page = createRouter({
+    page: procedure.query(() => new Response("hello")),
+  }, { onError: (error) => errors.push(error) });
+  const request = new Request("http://localhost/?path=page");
+  const response = await page.handler(request);
+  assertEquals(response.status, 500);
+  assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+  assertEquals(errors.map(String), [
+    "TypeError: Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
+  ]);
+});
+
 Deno.test("Wrong calls of procedures reject with the right call", async () => {
   await using app = createApp({ plugins: [rpcPlugin({ router })] });
   const server = await app.serve({ port: 0, onListen() {} });

@@ -83,10 +83,9 @@ export function createCaller<R extends { readonly _def: object }>(
     const endpoint = findByName(endpoints, name);
     const actual = endpoint.procedure.kind;
     if (actual === kind) return endpoint;
+    const method = methodOf(actual);
     throw new TypeError(
-      `Cannot call ${name} as a ${kind}: it is a ${actual}, use ${
-        methodOf(actual)
-      }`,
+      `Cannot call ${name} as a ${kind}: it is a ${actual}, use ${method}`,
     );
   }
 

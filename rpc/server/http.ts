@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isResponse } from "../../core/http/is_response.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/is_a.ts";
 import {
@@ -234,6 +235,11 @@ export function createHTTPHandler(
   }
 
   function success(data: unknown): string {
+    if (isResponse(data)) {
+      throw new TypeError(
+        "Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
+      );
+    }
     const text = JSON.stringify(
       transformer === undefined ? data : transformer.stringify(data),
     ) as string | undefined;

@@ -44,9 +44,8 @@ export function invalidReason(
   const values = isDevCommand() ? valuesOf(input) : undefined;
   if (values !== undefined && issue !== undefined) {
     const message = withoutValues(clip(issue.message, MAX_MESSAGE), values);
-    return `refused: ${
-      redactText(firstIssue([{ ...issue, message }, ...others]))
-    }`;
+    const reason = firstIssue([{ ...issue, message }, ...others]);
+    return `refused: ${redactText(reason)}`;
   }
   const field = issue?.path?.join(".") || "the input";
   return `refused: ${clip(field, MAX_TEXT)} is invalid`;

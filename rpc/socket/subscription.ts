@@ -146,9 +146,8 @@ export async function streamTo(
 
 /** Returns the message of an error. */
 export function errorMessage(id: string | null, error: RPCError): string {
-  return `{"type":"error","id":${JSON.stringify(id)},"error":${
-    stringifyError(error)
-  }}`;
+  const text = stringifyError(error);
+  return `{"type":"error","id":${JSON.stringify(id)},"error":${text}}`;
 }
 
 function missingRequest(): never {

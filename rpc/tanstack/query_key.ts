@@ -78,10 +78,9 @@ export function pathOf(target: object, method?: string): readonly string[] {
     );
   }
   if (method === undefined || path.at(-1) === method) return path;
+  const shown = path.join(".");
   throw new TypeError(
-    `Cannot create options for ${
-      path.join(".")
-    }: it must end in .${method}, as in rpc.posts.list.${method}`,
+    `Cannot create options for ${shown}: it must end in .${method}, as in rpc.posts.list.${method}`,
   );
 }
 

@@ -177,9 +177,8 @@ async function send(
   // The status is known, and that is enough.
   const answer = await readStream(response, MAX_ANSWER).catch(() => "");
   if (response.ok) return acceptance(answer);
-  const problem = `the collector answered ${status}${
-    adviceFor(status, options.url)
-  }`;
+  const advice = adviceFor(status, options.url);
+  const problem = `the collector answered ${status}${advice}`;
   if (!isRetryable(status)) return { outcome: "rejected", problem };
   const asked = response.headers.get("retry-after");
   return {
