@@ -122,11 +122,10 @@ function findSyntax(path: string): string | undefined {
     return `${parameter} isn't a parameter; write :${parameter.slice(1, -1)}`;
   }
   const [, start, name] = NAMED_WILDCARD.exec(path) ?? [];
-  return start === undefined
+  const prefix = start?.replace("{", "");
+  return prefix === undefined
     ? undefined
-    : `a wildcard has no name after *; use ${
-      start.replace("{", "")
-    }**:${name} at the end of the path`;
+    : `a wildcard has no name after *; use ${prefix}**:${name} at the end of the path`;
 }
 
 function findConflict(

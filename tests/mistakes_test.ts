@@ -120,6 +120,11 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => cacheFunction(wrong(Promise.resolve(1)), ["one"]),
     "fn must be a function, received a promise; pass the function that creates it",
   ],
+  "A plugin that isn't awaited": [
+    () =>
+      createApp({ plugins: [wrong(Promise.resolve(rpcPlugin({ router })))] }),
+    "plugins[0] must be a plugin, such as tracePlugin(tracer), received a promise",
+  ],
   "A tag instead of a list": [
     () => cacheFunction(() => 1, ["one"], wrong({ tags: "user" })),
     'Cannot create cached function: tags must be an array of strings, received "user"',

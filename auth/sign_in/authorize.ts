@@ -1,4 +1,4 @@
-import { kindOf, show } from "../../core/check/show.ts";
+import { isObject, show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import type { AuthCore } from "../core.ts";
@@ -34,7 +34,7 @@ export async function authorize(
     const problem =
       `credentials must be a plain object, received ${kind}; ${fix}`;
     // JSON of a client can't be any other object. It gets no details.
-    throw kindOf(credentials) === "an object"
+    throw isObject(credentials)
       ? new TypeError(`Cannot sign in: ${problem}`)
       : invalidCredentials(new SignInReason(problem));
   }

@@ -17,6 +17,7 @@ export function show(value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return `${value}`;
   if (Array.isArray(value)) return "an array";
+  if (value instanceof Promise) return "a promise";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 

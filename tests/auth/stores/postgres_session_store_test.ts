@@ -277,7 +277,7 @@ Deno.test("createPostgresSessionStore() rejects objects that aren't clients of p
   const wrong: [unknown, string][] = [
     [pool, "a pool"],
     [{ query: () => {} }, "an object"],
-    [Promise.resolve(new pg.Client()), "an object"],
+    [Promise.resolve(new pg.Client()), "a promise"],
     [undefined, "undefined"],
   ];
   for (const [client, kind] of wrong) {

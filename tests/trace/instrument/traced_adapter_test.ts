@@ -544,7 +544,7 @@ Deno.test("tracedAdapter() rejects an object without the methods of a driver", (
       [{ ...redis, get() {}, set() {}, exec() {}, connect() {} }, "an object"],
       [new Map(), "an object"],
       // Not awaited.
-      [Promise.resolve({ query: () => [] }), "an object"],
+      [Promise.resolve({ query: () => [] }), "a promise"],
     ]
   ) {
     assertThrows(

@@ -154,7 +154,7 @@ Deno.test("recordTrace() refuses a wrong function, wrong options and a tracer th
   };
   assertEquals(
     await refused(Promise.resolve()),
-    "Cannot record trace: fn must be a function, received an object",
+    "Cannot record trace: fn must be a function, received a promise",
   );
   assertEquals(
     await refused(() => {}, { trace: 1 }),
