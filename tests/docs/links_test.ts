@@ -52,6 +52,13 @@ function isOfTheRepository(snippet: string): boolean {
     /^\.\w+\/\w+$/.test(snippet);
 }
 
+Deno.test("Pages of the documentation have at most 400 lines", () => {
+  const long = pages.filter(({ text }) =>
+    text.trimEnd().split("\n").length > 400
+  );
+  assertEquals(long.map(({ path }) => path), []);
+});
+
 Deno.test("Each page of docs/ is reached from the README", () => {
   const known = new Set<string>(["README.md"]);
   for (const path of known) {
