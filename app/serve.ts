@@ -81,7 +81,7 @@ export interface Server extends AsyncDisposable {
   readonly address: NetAddress;
   /**
    * Resolves when the server has shut down and its fetcher is closed. Rejects
-   * if the fetcher failed to close, or the server could not go on listening.
+   * if the fetcher failed to close, or the server could no longer listen.
    */
   readonly finished: Promise<void>;
   /**
@@ -93,9 +93,9 @@ export interface Server extends AsyncDisposable {
 
 /**
  * Serves requests with `Deno.serve` and shuts down gracefully. On SIGINT or
- * SIGTERM, readiness turns 503 and requests go on for `drain` seconds. Then new
- * requests get a 503, pending ones finish, and the fetcher is closed. A second
- * signal cuts off requests. A third one ends the process.
+ * SIGTERM, readiness turns 503, and requests are still answered for `drain`
+ * seconds. Then new requests get a 503, pending ones finish, and the fetcher is
+ * closed. A second signal cuts off requests. A third one ends the process.
  *
  * @param fetcher The app, or any object with a `fetch` method.
  * @param options The address, and the time of a shutdown.

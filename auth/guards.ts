@@ -36,7 +36,7 @@ export interface RequireAuthOptions {
    * `({ pathname }) => "/sign-in?next=" + encodeURIComponent(pathname)`.
    */
   readonly redirect?: string | ((url: URL) => string);
-  /** A response in place of the 401. A `body` other than a string is JSON. */
+  /** A response instead of the 401. A `body` other than a string is JSON. */
   readonly unauthorizedResponse?: {
     /** The HTTP status, 400 to 599. */
     readonly status: number;

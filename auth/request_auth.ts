@@ -276,7 +276,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     this.#core.emit({ type: "access_denied", reason, ...user });
   }
 
-  /** Whether the response should carry the session's cookie anew. */
+  /** Whether the response should set the session's cookie again. */
   isRefreshDue(): boolean {
     const verified = this.verified;
     return verified?.credentialSource === "cookie" &&

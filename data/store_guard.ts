@@ -12,7 +12,7 @@ const FAILED = Symbol();
 
 /**
  * A store whose errors can't fail a call. If an operation throws, rejects or times
- * out, the cache goes on as if nothing were found. `onError` is called once per
+ * out, the cache continues as if nothing were found. `onError` is called once per
  * outage.
  */
 export class StoreGuard {

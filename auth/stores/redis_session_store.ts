@@ -46,7 +46,7 @@ export interface RedisSessionStoreOptions extends RedisOptions {
    */
   readonly name?: string;
   /**
-   * The start of all keys, in place of `name`. If it has no hash tag, all of it
+   * The start of all keys, instead of `name`. If it has no hash tag, all of it
    * becomes one: `shop:` is written `{shop:}`. Default: none.
    */
   readonly prefix?: string;
@@ -81,8 +81,8 @@ const BATCH = 500;
  * is one round trip and one step.
  *
  * No call waits longer than `timeout`. While Redis can't be reached, calls reject
- * with an `UnavailableError`, and the plugin answers 503. The store connects
- * anew by itself.
+ * with an `UnavailableError`, and the plugin answers 503. The store reconnects
+ * by itself.
  *
  * Redis must not evict (`maxmemory-policy noeviction`, the default): if it drops
  * the list of a user's sessions and keeps the sessions, they can't be revoked.

@@ -57,7 +57,7 @@ export interface PostgresRateLimitStore
  * names. Each call takes one round trip.
  *
  * Keys are hashed, so that Postgres doesn't hold e-mail addresses as text. The
- * table is unlogged: counting doesn't wait for the disk, and limits begin anew
+ * table is unlogged: counting doesn't wait for the disk, and limits start over
  * after Postgres has crashed. Each event removes up to three expired windows.
  *
  * @param options The client, the table and the limits.

@@ -114,7 +114,7 @@ return 1`);
  * Keys are hashed, so that Redis doesn't hold e-mail addresses as text. All keys
  * of a store are on one shard of a cluster. Redis should not evict
  * (`maxmemory-policy noeviction`, the default): a limit whose key is evicted
- * begins anew.
+ * starts over.
  *
  * @param options The client, and the name of the store.
  * @throws {TypeError} If `client` isn't supported, or another option is wrong.

@@ -91,7 +91,7 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  * `RegExp`, `URL`, bytes and typed arrays. Other values stay in memory, and the
  * cache's `onError` is called.
  *
- * While Redis is away, each process goes on with its memory and its own
+ * While Redis is away, each process keeps using its memory and its own
  * invalidations for `maxStaleness`. After that, it computes, and keeps values for
  * no longer than that. When Redis is back, the processes first exchange the
  * invalidations that they missed. If Redis was restarted or replaced, it may have

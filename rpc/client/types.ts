@@ -80,7 +80,7 @@ export interface SubscribeOptions {
   readonly lastEventId?: string | undefined;
   /**
    * Called when messages are lost, because the server's history no longer
-   * reaches back to the last one received. The subscription goes on with new
+   * reaches back to the last one received. The subscription continues with new
    * messages: reload the state here. Default: logs a warning.
    */
   readonly onGap?: (() => void) | undefined;

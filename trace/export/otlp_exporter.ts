@@ -56,7 +56,7 @@ export interface OTLPExporter extends AsyncDisposable {
  * sent in batches. Traces that don't fit are dropped and counted. If the
  * collector is busy or away (429, 502, 503, 504, or no connection), a batch is
  * sent up to six times. The delays follow `Retry-After`, or double from one
- * second on. Other batches go on.
+ * second on. Other batches continue.
  *
  * @param options Where and how to send.
  * @returns The exporter. Close it before the process ends.

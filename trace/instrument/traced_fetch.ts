@@ -66,7 +66,7 @@ type Init = Parameters<typeof fetch>[1];
  * path stays.
  *
  * @param options The origins that receive the trace, and the `fetch` to use.
- * @returns A function to use in place of `fetch`.
+ * @returns A function to use instead of `fetch`.
  * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
