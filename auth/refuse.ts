@@ -39,7 +39,8 @@ export interface Guard {
 
 const FORBIDDEN = {
   roles: "Insufficient permissions",
-  cross_origin: "This request comes from a page of another origin",
+  cross_origin:
+    "This request comes from a page of another origin, which trustedOrigins of createAuthPlugin() doesn't list",
 };
 
 /** Merges guards. The last `anonymous` wins. */

@@ -106,12 +106,11 @@ async function readJSON(
   const { status, headers } = response;
   if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
     await response.body?.cancel();
-    throw new ProviderError(
-      `${what} answered ${status} without JSON${
-        headers.has("location") ? ", with a redirect that isn't followed" : ""
-      }`,
-      status,
-    );
+    const how = headers.has("location")
+      ? ", with a redirect that isn't followed"
+      : "";
+    const problem = `${what} answered ${status} without JSON${how}`;
+    throw new ProviderError(problem, status);
   }
   const text = await readStream(response, MAX_BODY);
   let value: unknown;

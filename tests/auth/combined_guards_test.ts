@@ -246,7 +246,8 @@ Deno.test("A cross-site refusal wins, then the last response for anonymous reque
     JSON.stringify({
       error: {
         code: "FORBIDDEN",
-        message: "This request comes from a page of another origin",
+        message:
+          "This request comes from a page of another origin, which trustedOrigins of createAuthPlugin() doesn't list",
       },
     }),
   ];
