@@ -85,6 +85,7 @@ function render(
     : `<a href="${
       escapeHtml(trace)
     }">Open the trace</a> for the stack and the steps before the error.`;
+  const routeRow = route === undefined ? "" : row("Route", route);
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -98,9 +99,7 @@ function render(
 <main>
 <h1>${escapeHtml(name)}</h1>
 <pre>${escapeHtml(message)}</pre>
-<dl>${row("Request", request)}${
-    route === undefined ? "" : row("Route", route)
-  }${row("Status", "500")}
+<dl>${row("Request", request)}${routeRow}${row("Status", "500")}
 </dl>
 <p>${link}</p>
 <p class="note">This page comes from the dev command, for browsers on this machine. Other clients get JSON.</p>

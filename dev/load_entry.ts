@@ -23,7 +23,10 @@ const UNPARSED = /^(?:SyntaxError|BuildMessage|AggregateError)$/;
  */
 export async function loadEntry(entry: string): Promise<Fetcher> {
   const path = await findFile(entry);
+  // A file that awaits its own server would run without the dev command.
+  const slow = setTimeout(() => console.log(`${entry} ${SLOW}`), 3_000);
   const { default: app } = await importModule(pathToFileURL(path).href)
+    .finally(() => clearTimeout(slow))
     .catch((error) => {
       // The runtime shows the place of an error that nothing catches.
       if (UNPARSED.test(error?.name) && !placeIn(error)) throw error;
@@ -55,6 +58,7 @@ async function findFile(entry: string): Promise<string> {
 
 const ADVICE =
   "instead of starting a server, export default app, or { fetch: handler }";
+const SLOW = `is still loading; if it awaits its own server: ${ADVICE}`;
 
 function adviceOn(error: unknown): string {
   if (isPortInUse(error)) return `; ${ADVICE}`;
@@ -121,9 +125,8 @@ function oneLine(error: unknown): string {
   const frame = placeIn(error);
   const folder = `${pathToFileURL(process.cwd()).href}/`;
   const place = frame === undefined ? "" : ` (at ${frame.replace(folder, "")})`;
-  return message === ""
-    ? `it threw ${error.name}${place}`
-    : `it threw ${error.name}: ${message}${place}`;
+  const colon = message && ": ";
+  return `it threw ${error.name}${colon}${message}${place}`;
 }
 
 function firstLine(text: string): string {

@@ -92,11 +92,10 @@ async function listen(
       throw new DevError(`Cannot listen on ${host}:${next}: ${message}`);
     }
   }
+  const last = first + tries - 1;
   throw new DevError(
     port === undefined
-      ? `Cannot listen: ports ${first} to ${
-        first + tries - 1
-      } are in use; choose one with --port`
+      ? `Cannot listen: ports ${first} to ${last} are in use; choose one with --port`
       : `Cannot listen on port ${port}: it is in use; choose another one, or leave --port out`,
   );
 }

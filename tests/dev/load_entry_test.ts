@@ -159,6 +159,19 @@ Deno.test("An entry with a missing import is reported with its place in a termin
   assertMatch(child.stderr, /^error: .*none\.ts.*\(at a\.ts:1:8\)\n$/);
 });
 
+Deno.test("An entry that awaits its own server is reported, with what to export", async () => {
+  await using folder = await makeFolder();
+  const text = `const options = { port: 0, onListen() {} };
+await Deno.serve(options, () => new Response()).finished;`;
+  const path = await folder.write("a.ts", text);
+  await using child = startDev([path, "--port", "0"], folder);
+  const [line] = await child.printed(/^.+\n/);
+  assertEquals(
+    line,
+    "a.ts is still loading; if it awaits its own server: instead of starting a server, export default app, or { fetch: handler }\n",
+  );
+});
+
 Deno.test("An entry that isn't a file is reported in one line with exit code 1", async () => {
   await using folder = await makeFolder();
   await folder.write("a.ts", "");

@@ -165,16 +165,14 @@ function reasonOf(
   access: TraceAccess,
 ): string {
   if (rule === byDefault && isProduction()) {
-    return `Cannot ${
-      access === "read" ? "show traces" : "take spans"
-    }: authorize must be given in production, as in tracePlugin(tracer, { authorize }). Without permission to read DENO_ENV and NODE_ENV, this counts as production`;
+    const action = access === "read" ? "show traces" : "take spans";
+    return `Cannot ${action}: authorize must be given in production, as in tracePlugin(tracer, { authorize }). Without permission to read DENO_ENV and NODE_ENV, this counts as production`;
   }
   const isOwnRule = rule !== byDefault && rule !== isLocalRequest;
   // In production, the failed condition would help strangers to avoid it.
   if (isOwnRule || isProduction() && !isDevCommand()) {
-    return `This request may not ${
-      access === "read" ? "read traces" : "post spans"
-    }: authorize refused it`;
+    const action = access === "read" ? "read traces" : "post spans";
+    return `This request may not ${action}: authorize refused it`;
   }
   const problem = problemOf(request, info) ?? "authorize refused this request";
   return `Traces are only shown to this machine, and ${problem}. To let others in, pass authorize, as in tracePlugin(tracer, { authorize })`;
