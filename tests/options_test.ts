@@ -834,8 +834,10 @@ Deno.test("Channels use inherited options", async () => {
     ),
   );
   await assertRejects(() => postgres.publish("a"));
-  // Asked for first: the last object of the tables, and their schema.
-  assertEquals(names, ["inherited.messages", "inherited"]);
+  // Asked for first: the last object of the tables, and their schema. And what
+  // begins the channel's statements, and their time limit in milliseconds.
+  const tag = "/* @quartet/kit inherited.messages */ ";
+  assertEquals(names, ["inherited.messages", "inherited", tag, "100"]);
 });
 
 Deno.test("createClient() and createHTTPClient() reject unknown options and list the known ones", () => {
