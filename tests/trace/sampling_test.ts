@@ -298,7 +298,7 @@ Deno.test("trustParent must be a boolean or a function that returns a boolean", 
   const request = new Request("http://localhost/", { headers });
   assertEquals((await app.fetch(request)).status, 500);
   assertEquals(errors.map(String), [
-    "TypeError: Cannot trace a request: trustParent must return true or false, received an object",
+    "TypeError: Cannot trace a request: trustParent must return true or false, received a promise",
   ]);
 });
 
@@ -313,7 +313,7 @@ Deno.test("sample: a function that returns a promise is rejected, not treated as
   assertEquals(
     errors.map(String),
     [
-      "TypeError: Cannot trace a request: sample must return true or false, received an object",
+      "TypeError: Cannot trace a request: sample must return true or false, received a promise",
     ],
   );
 });
