@@ -1,7 +1,7 @@
 import { kindOf } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
-import { hasHeader } from "../core/http/has_header.ts";
-import { isResponse } from "../core/http/is_response.ts";
+import { hasHeader } from "../core/http/headers.ts";
+import { isResponse } from "../core/http/response.ts";
 import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
 import { markIdle, markPersonal } from "../core/personal.ts";

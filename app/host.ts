@@ -22,13 +22,12 @@ import {
   type OptionRules,
 } from "../core/check/options.ts";
 import { aFunction, type Rule, rule } from "../core/check/rules.ts";
-import { kindOf } from "../core/check/show.ts";
+import { isA, kindOf } from "../core/check/show.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
-import { isResponse, isUnread, unsentError } from "../core/http/is_response.ts";
+import { isResponse, isUnread, unsentError } from "../core/http/response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
-import { isA } from "../core/is_a.ts";
 import {
   attempt,
   isThenable,

@@ -10,8 +10,8 @@
  * @module
  */
 
-import { hasHeader } from "../core/http/has_header.ts";
-import { isA } from "../core/is_a.ts";
+import { hasHeader } from "../core/http/headers.ts";
+import { isA } from "../core/check/show.ts";
 import { attempt, whenDone } from "../core/maybe_async.ts";
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";

@@ -1,6 +1,5 @@
-import { markClientError } from "../core/client_error.ts";
+import { errorResponse, markClientError } from "../core/error_response.ts";
 import { Context } from "../core/context.ts";
-import { errorResponse } from "../core/error_response.ts";
 import { currentScope } from "../core/request_scope.ts";
 import { errorPage } from "./error_page.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { clip } from "../core/redact/clip.ts";
+import { clip } from "../core/redact/size.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
 import { MAX_LOG_TEXT } from "../core/redact/redact_message.ts";

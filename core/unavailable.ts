@@ -1,6 +1,6 @@
 import { checkValue } from "./check/options.ts";
 import { aDuration } from "./check/rules.ts";
-import { markClientError } from "./client_error.ts";
+import { markClientError } from "./error_response.ts";
 
 const aWait = aDuration("seconds", { zero: true });
 

@@ -2,8 +2,8 @@ import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, required } from "../core/check/rules.ts";
-import { hasHeader } from "../core/http/has_header.ts";
-import { isResponse, isUnread } from "../core/http/is_response.ts";
+import { hasHeader } from "../core/http/headers.ts";
+import { isResponse, isUnread } from "../core/http/response.ts";
 import {
   claimedCookies,
   isIdle,

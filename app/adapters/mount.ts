@@ -6,7 +6,7 @@
 
 import { checkValue } from "../../core/check/options.ts";
 import { rule } from "../../core/check/rules.ts";
-import { kindOf } from "../../core/check/show.ts";
+import { isA, kindOf } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";
 import {
   holdsGuard,
@@ -14,12 +14,7 @@ import {
   readGuards,
 } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/host_header.ts";
-import {
-  isResponse,
-  isUnread,
-  unsentError,
-} from "../../core/http/is_response.ts";
-import { isA } from "../../core/is_a.ts";
+import { isResponse, isUnread, unsentError } from "../../core/http/response.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { AuthFragment } from "../../core/route.ts";

@@ -3,8 +3,8 @@ import {
   Context,
   type RequestContext,
 } from "../../core/context.ts";
-import { checkResponse } from "../../core/http/is_response.ts";
-import { isA } from "../../core/is_a.ts";
+import { checkResponse } from "../../core/http/response.ts";
+import { isA } from "../../core/check/show.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";

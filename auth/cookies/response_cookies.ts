@@ -8,9 +8,8 @@ import {
   type MaybePromise,
   whenDone,
 } from "../../core/maybe_async.ts";
-import { isA } from "../../core/is_a.ts";
-import { copyResponse } from "../../core/http/copy_response.ts";
-import { isUnread } from "../../core/http/is_response.ts";
+import { isA } from "../../core/check/show.ts";
+import { copyResponse, isUnread } from "../../core/http/response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/unavailable.ts";

@@ -1,8 +1,8 @@
-import { isA } from "../../core/is_a.ts";
+import { isA } from "../../core/check/show.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { printable, printableError } from "../../core/redact/printable.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { isDevCommand } from "../../core/runtime/environment.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";

@@ -1,4 +1,4 @@
-import { isA } from "../../core/is_a.ts";
+import { isA } from "../../core/check/show.ts";
 import {
   attempt,
   type MaybePromise,

@@ -25,3 +25,15 @@ export function kindOf(value: unknown): string {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Like `instanceof`, but safe for a proxy that throws. */
+export function isA<T>(
+  value: unknown,
+  type: abstract new (...args: never) => T,
+): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+}

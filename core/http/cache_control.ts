@@ -5,7 +5,7 @@
  * @module
  */
 
-import { editHeaders } from "./edit_headers.ts";
+import { editHeaders } from "./headers.ts";
 
 /** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
 export function readCacheControl(

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { concatBytes } from "../bytes/concat.ts";
-import { hasHeader } from "./has_header.ts";
+import { concatBytes } from "../bytes/bytes.ts";
+import { hasHeader } from "./headers.ts";
 
 /** The reason that a body couldn't be read. */
 export class BodyError extends Error {

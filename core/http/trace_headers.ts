@@ -4,7 +4,7 @@
  * @module
  */
 
-import { editHeaders } from "./edit_headers.ts";
+import { editHeaders } from "./headers.ts";
 
 /** The header with the trace's id. */
 export const TRACE_ID = "x-app-trace-id";

@@ -6,7 +6,7 @@ import {
   oneOf,
   withMethods,
 } from "../check/rules.ts";
-import { isA } from "../is_a.ts";
+import { isA } from "../check/show.ts";
 import { attempt, type MaybePromise, whenDone } from "../maybe_async.ts";
 import { UnavailableError } from "../unavailable.ts";
 import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";

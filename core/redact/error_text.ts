@@ -5,8 +5,7 @@
  * @module
  */
 
-import { clip } from "./clip.ts";
-import { isLarge } from "./is_large.ts";
+import { clip, isLarge } from "./size.ts";
 import { redactText } from "./redact.ts";
 import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
 

@@ -18,9 +18,8 @@
  */
 
 import { nodeUtil } from "../runtime/node_builtins.ts";
-import { clip } from "./clip.ts";
+import { clip, isLarge } from "./size.ts";
 import { errorText } from "./error_text.ts";
-import { isLarge } from "./is_large.ts";
 import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
 
 /**

@@ -15,7 +15,7 @@
  * @module
  */
 
-import { clip } from "./clip.ts";
+import { clip } from "./size.ts";
 import { redactText } from "./redact.ts";
 import { REDACTED } from "./redact_url.ts";
 

@@ -1,3 +1,9 @@
+/**
+ * Whether this process runs in production, or under the dev command.
+ *
+ * @module
+ */
+
 const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"] as const;
 
 /**
@@ -26,4 +32,18 @@ function readVariables(): (string | undefined)[] | undefined {
   };
   const env = process?.env;
   return env && NAMES.map((name) => env[name]);
+}
+
+/** Global, because the command and the app may load copies of the package. */
+const KEY = Symbol.for("@quartet/kit/dev");
+const notes = globalThis as { [KEY]?: boolean };
+
+/** Marks this process as run by the dev command. */
+export function noteDevCommand(): void {
+  notes[KEY] = true;
+}
+
+/** Whether the dev command runs this process. */
+export function isDevCommand(): boolean {
+  return notes[KEY] === true;
 }

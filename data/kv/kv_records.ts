@@ -13,7 +13,7 @@
  * @module
  */
 
-import { concatBytes } from "../../core/bytes/concat.ts";
+import { concatBytes } from "../../core/bytes/bytes.ts";
 import {
   type FoundEntry,
   type SharedEntry,

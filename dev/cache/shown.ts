@@ -4,7 +4,7 @@
  * @module
  */
 
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { redactText } from "../../core/redact/redact.ts";
 
 /** Maximum characters of a key or a tag. */

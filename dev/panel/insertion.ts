@@ -4,7 +4,7 @@
  * @module
  */
 
-import { concatBytes } from "../../core/bytes/concat.ts";
+import { concatBytes } from "../../core/bytes/bytes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isHex } from "../../core/bytes/hex.ts";
+import { isHex } from "../../core/bytes/bytes.ts";
 import { show } from "../../core/check/show.ts";
 import { Field } from "../../trace/export/field.ts";
 import { deserializeTrace } from "../../trace/serialize.ts";

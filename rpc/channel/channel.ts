@@ -10,7 +10,7 @@ import {
   aPositiveInteger,
   aString,
 } from "../../core/check/rules.ts";
-import { toHex } from "../../core/bytes/hex.ts";
+import { toHex } from "../../core/bytes/bytes.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import { DEFAULT_HISTORY, LOST, MessageRing } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";

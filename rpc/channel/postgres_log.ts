@@ -14,7 +14,7 @@
  * @module
  */
 
-import { toHex } from "../../core/bytes/hex.ts";
+import { toHex } from "../../core/bytes/bytes.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,

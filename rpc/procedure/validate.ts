@@ -9,7 +9,7 @@ import {
   type MaybePromise,
   whenDone,
 } from "../../core/maybe_async.ts";
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import type {
   ParseSchema,
   Schema,

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/is_response.ts";
+import { isResponse } from "../../core/http/response.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
-import { isA } from "../../core/is_a.ts";
+import { isA } from "../../core/check/show.ts";
 import {
   attempt,
   type MaybePromise,

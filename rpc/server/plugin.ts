@@ -9,9 +9,12 @@ import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
-import { rememberSpan, type WSConnectionData } from "../socket/connection.ts";
+import {
+  rememberSpan,
+  Stopped,
+  type WSConnectionData,
+} from "../socket/connection.ts";
 import { rememberSessions } from "../socket/sessions.ts";
-import { Stopped } from "../socket/stopped.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
 import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
 import { respondError } from "./respond.ts";

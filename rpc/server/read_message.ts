@@ -6,7 +6,7 @@
 
 import { isObject, kindOf } from "../../core/check/show.ts";
 import type { BodyError } from "../../core/http/read_body.ts";
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { errors, RPCError } from "../error.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
 import type { Transformer } from "../protocol.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { redactText } from "../../core/redact/redact.ts";
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { isDevCommand } from "../../core/runtime/environment.ts";
 import type { RPCError } from "../error.ts";
 import { firstIssue, type ValidationDetails } from "../procedure/validate.ts";
 

@@ -1,6 +1,6 @@
-import { isClientError } from "../../core/client_error.ts";
-import { isA } from "../../core/is_a.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import { isClientError } from "../../core/error_response.ts";
+import { isA } from "../../core/check/show.ts";
+import { isResponse } from "../../core/http/response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
 import { UnavailableError } from "../../core/unavailable.ts";

@@ -7,11 +7,11 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/is_response.ts";
+import { isResponse } from "../../core/http/response.ts";
 import { runSpan } from "../../core/observe.ts";
 import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { isA } from "../../core/is_a.ts";
+import { isA } from "../../core/check/show.ts";
 import { definitionOf } from "../../core/runtime/call_site.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { RPCError } from "../error.ts";

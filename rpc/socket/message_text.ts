@@ -5,8 +5,7 @@
  * @module
  */
 
-import { bytesOf } from "../../core/bytes/bytes_of.ts";
-import { concatBytes } from "../../core/bytes/concat.ts";
+import { bytesOf, concatBytes } from "../../core/bytes/bytes.ts";
 import { RPCError } from "../error.ts";
 import { describe, parseError } from "../server/read_message.ts";
 

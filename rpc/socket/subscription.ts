@@ -16,10 +16,9 @@ import { Call, type Endpoint } from "../server/call.ts";
 import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
-import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
+import { type Socket, spanOpenerOf, Stopped, unsent } from "./connection.ts";
 import { shapeOf } from "./input_shape.ts";
 import type { ConnectionSessions, SessionMember } from "./sessions.ts";
-import { Stopped } from "./stopped.ts";
 import { Traffic } from "./traffic.ts";
 
 /** Waiting bytes at which the generator is paused. */

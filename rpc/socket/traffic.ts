@@ -8,12 +8,12 @@
  * @module
  */
 
-import { isA } from "../../core/is_a.ts";
+import { isA } from "../../core/check/show.ts";
 import { byteLength } from "../../core/runtime/node_builtins.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
-import type { Stopped, SubscriptionEnd } from "./stopped.ts";
+import type { Stopped, SubscriptionEnd } from "./connection.ts";
 
 /** The time between two updates of a span, in milliseconds. */
 const INTERVAL = 100;

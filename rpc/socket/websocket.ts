@@ -21,7 +21,12 @@ import {
   parseObject,
   readInput,
 } from "../server/read_message.ts";
-import { type Socket, unsent, type WSConnectionData } from "./connection.ts";
+import {
+  type Socket,
+  Stopped,
+  unsent,
+  type WSConnectionData,
+} from "./connection.ts";
 import {
   lengthOf,
   readText,
@@ -29,7 +34,6 @@ import {
   textAtStart,
 } from "./message_text.ts";
 import { type ConnectionSessions, connectionSessions } from "./sessions.ts";
-import { Stopped } from "./stopped.ts";
 import { errorMessage, streamTo, type Subscription } from "./subscription.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { DataTag } from "@tanstack/query-core";
-import { bytesOf } from "../../core/bytes/bytes_of.ts";
+import { bytesOf } from "../../core/bytes/bytes.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";

@@ -19,7 +19,7 @@ import {
 } from "@quartet/kit/auth";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import type { SpanData, TracerImpl } from "@quartet/kit/trace";
-import { noteDevCommand } from "../../core/runtime/dev_command.ts";
+import { noteDevCommand } from "../../core/runtime/environment.ts";
 import { byKey, byName, createClock, SECRET, STRATEGIES } from "./harness.ts";
 import { signIn, startProvider } from "./oauth_setup.ts";
 import type { SessionStrategy } from "@quartet/kit/auth";

@@ -8,7 +8,7 @@ import {
 } from "@quartet/kit/rpc";
 import { createTracer } from "@quartet/kit/trace";
 import { z } from "zod";
-import { noteDevCommand } from "../../core/runtime/dev_command.ts";
+import { noteDevCommand } from "../../core/runtime/environment.ts";
 
 const router = createRouter({
   rename: procedure.mutation(

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { concatBytes } from "../../core/bytes/concat.ts";
+import { concatBytes } from "../../core/bytes/bytes.ts";
 
 /** Compresses `bytes`. */
 export async function gzip(

@@ -1,6 +1,6 @@
 import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { show } from "../../core/check/show.ts";
-import { isHex } from "../../core/bytes/hex.ts";
+import { isHex } from "../../core/bytes/bytes.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
 import { attributeText, exceptionOf } from "./attributes.ts";
 import { toKeyValues, toUnixNano } from "./otlp_value.ts";

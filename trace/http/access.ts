@@ -1,8 +1,7 @@
 import { show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
-import { isProduction } from "../../core/runtime/environment.ts";
+import { isDevCommand, isProduction } from "../../core/runtime/environment.ts";
 
 /**
  * The kind of access to traces. `read` opens the viewer, the API or the live

@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { readResponse } from "../../core/http/cache_control.ts";
-import { isUnread } from "../../core/http/is_response.ts";
+import { isUnread } from "../../core/http/response.ts";
 import { TRACE_ID } from "../../core/http/trace_headers.ts";
 import {
   acceptDirect,

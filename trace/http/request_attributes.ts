@@ -1,4 +1,4 @@
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { redactQuery, redactText } from "../../core/redact/redact.ts";
 import { REDACTED } from "../../core/redact/redact_url.ts";
 import { isSecretParameter } from "../../core/redact/secret_names.ts";

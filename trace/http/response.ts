@@ -5,15 +5,15 @@
  */
 
 import type { ResponseFacts } from "../../core/http/cache_control.ts";
-import { copyResponse } from "../../core/http/copy_response.ts";
-import { hasHeader } from "../../core/http/has_header.ts";
+import { copyResponse } from "../../core/http/response.ts";
+import { hasHeader } from "../../core/http/headers.ts";
 import {
   dropTraceTiming,
   TRACE_ID,
   withoutTraceHeaders,
 } from "../../core/http/trace_headers.ts";
 import { type RequestScope, runInScope } from "../../core/request_scope.ts";
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { isDevCommand } from "../../core/runtime/environment.ts";
 import type { Span } from "../types.ts";
 import { formatTraceparent } from "../trace_context.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { isDevCommand } from "../../core/runtime/environment.ts";
 import { page } from "../../viewer/dist/page.ts";
 import { insertTraceData } from "../export/html.ts";
 import { packTraces } from "../export/pack.ts";

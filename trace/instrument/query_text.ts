@@ -1,4 +1,4 @@
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { MAX_VALUE_LENGTH } from "../record/limits.ts";
 import type { Span } from "../types.ts";
 

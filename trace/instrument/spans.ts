@@ -5,9 +5,9 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/is_response.ts";
+import { isResponse } from "../../core/http/response.ts";
 import { attempt, whenDone } from "../../core/maybe_async.ts";
-import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { isDevCommand } from "../../core/runtime/environment.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { noopTracer } from "../noop_tracer.ts";
 import { getActiveSpan, getTracer, inSpan } from "../record/context.ts";

@@ -6,7 +6,7 @@ import {
 import { runSpan } from "../../core/observe.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
 import { formatTraceparent, tracestateOf } from "../trace_context.ts";

@@ -6,8 +6,7 @@
  */
 
 import { encodeBase64 } from "../../core/bytes/base64.ts";
-import { concatBytes } from "../../core/bytes/concat.ts";
-import { toHex } from "../../core/bytes/hex.ts";
+import { concatBytes, toHex } from "../../core/bytes/bytes.ts";
 import { Cursor, WIRE } from "./protobuf_cursor.ts";
 
 /** A field's name and type. The type `AnyValue[]` is a list. */

@@ -1,4 +1,4 @@
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { isSecretParameter } from "../../core/redact/secret_names.ts";
 import { eachSpan } from "../export/otlp_reader.ts";

@@ -1,4 +1,4 @@
-import { isHex, toHex } from "../../core/bytes/hex.ts";
+import { isHex, toHex } from "../../core/bytes/bytes.ts";
 
 /** Fills an array with random bytes, as `crypto.getRandomValues` does. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;

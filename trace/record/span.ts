@@ -1,4 +1,4 @@
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import type {
   AttributeValue,
   Layer,

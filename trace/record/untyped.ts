@@ -6,7 +6,7 @@
  */
 
 import { show } from "../../core/check/show.ts";
-import { clip } from "../../core/redact/clip.ts";
+import { clip } from "../../core/redact/size.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Layer } from "../types.ts";
 
