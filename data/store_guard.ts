@@ -137,6 +137,7 @@ export class StoreGuard {
     run: () => T | Promise<T>,
     timeout: number = this.#timeout,
   ): Promise<T | typeof FAILED> {
+    const wasDown = this.#isDown;
     try {
       const result = run();
       const value = result instanceof Promise
@@ -146,7 +147,8 @@ export class StoreGuard {
           () => new Error(`the store has not answered for ${timeout} ms`),
         )
         : await result;
-      this.#isDown = false;
+      // An answer to an operation from before an outage doesn't end the outage.
+      if (wasDown) this.#isDown = false;
       return value;
     } catch (error) {
       if (!isReportedByLink(error)) this.#report(error);

@@ -290,7 +290,7 @@ test(
     assertEquals(await source.load(one), 2);
     // It hasn't received the invalidation and serves its memory.
     assertEquals(await source.load(other), 1);
-    assertEquals(one.errors.length, 1);
+    assertEquals(one.errors.length, 1, one.errors.join("; "));
     redis.signal("SIGCONT");
     await connected(one);
     await connected(other);

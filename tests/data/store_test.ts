@@ -96,6 +96,21 @@ Deno.test("A fault is reported once per outage, and again in the next one", asyn
   assertEquals(errors.map(String), [1, 2, 3].map((i) => `Error: outage ${i}`));
 });
 
+Deno.test("A late answer to an operation from before an outage doesn't end it", async () => {
+  const hub = new Hub();
+  const stored = Promise.withResolvers<void>();
+  const { cache, errors } = timedCache({
+    store: { ...hub.open(), set: () => stored.promise },
+  });
+  await cache.cached("k", () => 1, { maxAge: 60 });
+  hub.failure = new Error("down");
+  await cache.revalidateTag("a");
+  stored.resolve();
+  await settle();
+  await cache.revalidateTag("a");
+  assertEquals(errors, [hub.failure]);
+});
+
 Deno.test("A store that never answers delays a call but doesn't fail it", async () => {
   const hub = new Hub();
   const { cache, errors } = timedCache({
