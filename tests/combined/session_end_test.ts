@@ -112,58 +112,40 @@ Deno.test("Signing out ends only the subscriptions that read the user", async ()
   }
 });
 
-Deno.test("A session lost by its store opens no subscription, and ends existing ones in time", async () => {
-  const clock = createClock();
-  const { store, memory } = spyStore(clock.now);
-  await using server = await startSessions({
-    session: { store: { ...store, onEnded: () => () => {} } },
-    auth: { now: clock.now },
+for (
+  const [name, moment, later] of [
+    ["opens no subscription, and ends existing ones in time", 2, 31],
+    ["ends its subscriptions also after the clock was put back", -2, -3_600],
+  ] as const
+) {
+  Deno.test(`A session lost by its store ${name}`, async () => {
+    const clock = createClock();
+    const { store, memory } = spyStore(clock.now);
+    await using server = await startSessions({
+      session: { store: { ...store, onEnded: () => () => {} } },
+      auth: { now: clock.now },
+    });
+    await using ada = await server.open(await server.signIn());
+    for (const path of ["clock", "mine"]) await begin(ada, path);
+    await memory.deleteByUser("ada");
+    clock.pass(moment);
+    ada.send(subscribe("late", "late"));
+    assertEquals(await ada.take(3), [
+      ended("mine"),
+      { type: "data", id: "late", data: "begun" },
+      ended("late"),
+    ]);
+    assertEquals(await ada.settle(), []);
+
+    clock.pass(-moment);
+    await using again = await server.open(await server.signIn());
+    for (const path of ["clock", "mine"]) await begin(again, path);
+    await memory.deleteByUser("ada");
+    clock.pass(later);
+    assertEquals(await again.next(), ended("mine"));
+    assertEquals(await again.settle(), []);
   });
-  await using ada = await server.open(await server.signIn());
-  for (const path of ["clock", "mine"]) await begin(ada, path);
-  await memory.deleteByUser("ada");
-  clock.pass(2);
-  ada.send(subscribe("late", "late"));
-  assertEquals(await ada.take(3), [
-    ended("mine"),
-    { type: "data", id: "late", data: "begun" },
-    ended("late"),
-  ]);
-  assertEquals(await ada.settle(), []);
-
-  await using again = await server.open(await server.signIn());
-  for (const path of ["clock", "mine"]) await begin(again, path);
-  await memory.deleteByUser("ada");
-  clock.pass(31);
-  assertEquals(await again.next(), ended("mine"));
-  assertEquals(await again.settle(), []);
-});
-
-Deno.test("A session lost by its store ends its subscriptions also after the clock was put back", async () => {
-  const clock = createClock();
-  const { store, memory } = spyStore(clock.now);
-  await using server = await startSessions({
-    session: { store: { ...store, onEnded: () => () => {} } },
-    auth: { now: clock.now },
-  });
-  await using ada = await server.open(await server.signIn());
-  for (const path of ["clock", "mine"]) await begin(ada, path);
-  await memory.deleteByUser("ada");
-  clock.pass(-2);
-  ada.send(subscribe("late", "late"));
-  assertEquals(await ada.take(3), [
-    ended("mine"),
-    { type: "data", id: "late", data: "begun" },
-    ended("late"),
-  ]);
-
-  clock.pass(2);
-  await using again = await server.open(await server.signIn());
-  for (const path of ["clock", "mine"]) await begin(again, path);
-  await memory.deleteByUser("ada");
-  clock.pass(-3_600);
-  assertEquals(await again.next(), ended("mine"));
-});
+}
 
 Deno.test("revokeSession() and revokeSessions() end subscriptions, by cookie and by token", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
