@@ -257,7 +257,7 @@ export function createResponseCache(
       // Code that writes the body may ask for the user late.
       obstacle = userObstacle();
       if (obstacle !== undefined) return pass(new Response(page.body, page));
-      // A page without a lifetime must not reach those who wait for it either.
+      // Waiting callers must not get a page without a lifetime either.
       return page.maxAge > 0 ? page : pass(give(page));
     }
 
