@@ -7,7 +7,7 @@
  * @module
  */
 
-import { pause } from "../runtime/pause.ts";
+import { settlesWithin } from "../runtime/timeouts.ts";
 import { driverOf, type PostgresClient } from "./client.ts";
 
 /** A row of a result. All columns are text. */
@@ -131,8 +131,13 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
   };
 }
 
-/** Seconds that the client waits for a connection to close by itself. */
+/** Seconds that the client waits for a connection to open or close by itself. */
 const CLOSE_TIMEOUT = 0.5;
+
+/** Opens no socket. */
+function refuse(): never {
+  throw new Error("the connection was closed");
+}
 
 function ofPostgresJs(
   client: PostgresJs,
@@ -168,13 +173,16 @@ function ofPostgresJs(
       ({ unlisten } = await client.listen("kit_beat", () => {}));
     },
     async close() {
-      const limit = new AbortController();
-      opening.catch(() => {}).then(() => limit.abort());
-      await pause(CLOSE_TIMEOUT * 1_000, limit.signal);
-      const options = { timeout: CLOSE_TIMEOUT };
       // Otherwise end() doesn't wait for the connection that listens.
-      const listener = client.listen.sql?.end(options);
-      await Promise.all([listener, client.end(options)]).catch(() => {});
+      const clients = [client, client.listen.sql];
+      // While it opens, the client tries again whenever the server closes it.
+      for (const each of clients) {
+        Object.assign(each?.options ?? {}, { socket: refuse });
+      }
+      const isOpen = await settlesWithin(opening, CLOSE_TIMEOUT * 1_000);
+      const options = { timeout: isOpen ? CLOSE_TIMEOUT : 0 };
+      await Promise.all(clients.map((each) => each?.end(options)))
+        .catch(() => {});
     },
   };
 }

@@ -1,10 +1,11 @@
 /**
- * Stores and channels that compete with other transactions in Postgres.
+ * Stores and channels that compete with other transactions in Postgres, or whose
+ * connections fail as they open.
  *
  * @module
  */
 
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { UnavailableError } from "@quartet/kit/app";
 import { createPostgresSessionStore } from "@quartet/kit/auth/postgres";
 import {
@@ -15,6 +16,7 @@ import { recordOf } from "../auth/stores/store_contract.ts";
 import { openSchema } from "../postgres_schema.ts";
 import {
   driverNames,
+  DRIVERS,
   hasPostgres,
   needsPostgres,
   startPostgres,
@@ -175,5 +177,30 @@ for (const driver of driverNames) {
       isOver = true;
       await Promise.all(calls);
     },
+  });
+
+  Deno.test(`A closed store stops connecting (${driver})`, async () => {
+    let accepted = 0;
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accepting = (async () => {
+      for await (const connection of listener) {
+        accepted++;
+        connection.close();
+      }
+    })();
+    const url = `postgres://user@127.0.0.1:${listener.addr.port}/test`;
+    const store = createPostgresSessionStore({
+      connect: DRIVERS[driver](url) as never,
+      timeout: 0.1,
+      onError() {},
+    });
+    await assertRejects(async () => await store.get("1"), UnavailableError);
+    await store.close();
+    const before = accepted;
+    assertLess(0, before);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assertEquals(accepted, before);
+    listener.close();
+    await accepting;
   });
 }
