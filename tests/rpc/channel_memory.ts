@@ -7,11 +7,15 @@
 
 import { createChannel } from "@quartet/kit/rpc";
 
-/** Returns the bytes in use after garbage collection. */
+/** Returns the bytes in use. What a collection leaves, the next one may take. */
 async function heap(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve));
-  (globalThis as unknown as { gc(): void }).gc();
-  return Deno.memoryUsage().heapUsed;
+  const sizes: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setTimeout(resolve));
+    (globalThis as unknown as { gc(): void }).gc();
+    sizes.push(Deno.memoryUsage().heapUsed);
+  }
+  return Math.min(...sizes);
 }
 
 const channel = createChannel<string>({ history: 1000 });
