@@ -9,10 +9,9 @@ import {
 import { isObject } from "../core/check/show.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
-import { printableError } from "../core/redact/printable.ts";
-import { reportError } from "../core/report_error.ts";
+import { printableError, reportError } from "../core/redact/printable.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
-import { UnavailableError } from "../core/unavailable.ts";
+import { UnavailableError } from "../core/error_response.ts";
 
 /** Options of the health plugin. */
 export interface HealthOptions {

@@ -24,8 +24,8 @@ import {
 import { aFunction, type Rule, rule } from "../core/check/rules.ts";
 import { isA, kindOf } from "../core/check/show.ts";
 import { Context } from "../core/context.ts";
-import { errorResponse } from "../core/error_response.ts";
-import { readHost, refuseHost } from "../core/http/host_header.ts";
+import { errorResponse, UnavailableError } from "../core/error_response.ts";
+import { readHost, refuseHost } from "../core/http/origin.ts";
 import { isResponse, isUnread, unsentError } from "../core/http/response.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import {
@@ -36,9 +36,12 @@ import {
 } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
-import { printable, printableError } from "../core/redact/printable.ts";
+import {
+  printable,
+  printableError,
+  reportError,
+} from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
-import { reportError } from "../core/report_error.ts";
 import {
   currentScope,
   RequestScope,
@@ -46,7 +49,6 @@ import {
   runOutside,
   scopeAround,
 } from "../core/request_scope.ts";
-import { UnavailableError } from "../core/unavailable.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
 import { finish } from "./finish.ts";

@@ -46,7 +46,7 @@ export type { HealthCheck, Plugin, PluginHost } from "../core/plugin.ts";
 export type * from "../core/route.ts";
 export { createGuard } from "../core/guard_fragment.ts";
 export { errorResponse } from "../core/error_response.ts";
-export { UnavailableError } from "../core/unavailable.ts";
+export { UnavailableError } from "../core/error_response.ts";
 
 // The request.
 export * from "../core/context.ts";

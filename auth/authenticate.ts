@@ -15,7 +15,7 @@ import { isA } from "../core/check/show.ts";
 import { attempt, whenDone } from "../core/maybe_async.ts";
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import { UnavailableError } from "../core/unavailable.ts";
+import { UnavailableError } from "../core/error_response.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { RejectionReason } from "./events.ts";

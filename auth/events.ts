@@ -7,8 +7,7 @@
 
 import { clip } from "../core/redact/size.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
-import { redactText } from "../core/redact/redact.ts";
-import { MAX_LOG_TEXT } from "../core/redact/redact_message.ts";
+import { MAX_LOG_TEXT, redactText } from "../core/redact/redact.ts";
 
 /** The reason why a request with credentials is anonymous. */
 export type RejectionReason =

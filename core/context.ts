@@ -1,4 +1,4 @@
-import { refuseHost } from "./http/host_header.ts";
+import { refuseHost } from "./http/origin.ts";
 
 /** The other end of a connection over the network, as in `Deno.NetAddr`. */
 export interface NetAddress {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { nodeCrypto } from "./runtime/node_builtins.ts";
+import { nodeCrypto } from "./runtime/environment.ts";
 
 /** Maximum length without hashing. Keys of Deno KV have at most 2 KiB. */
 const MAX_LENGTH = 128;

@@ -1,10 +1,9 @@
 import { MAX_DELAY } from "./check/rules.ts";
-import { redactMessage } from "./redact/redact_message.ts";
-import { logMessage, reportError } from "./report_error.ts";
+import { redactMessage } from "./redact/redact.ts";
+import { logMessage, reportError } from "./redact/printable.ts";
 import { runOutside } from "./request_scope.ts";
-import { pause } from "./runtime/pause.ts";
-import { withTimeout } from "./runtime/timeouts.ts";
-import { UnavailableError } from "./unavailable.ts";
+import { pause, withTimeout } from "./runtime/timeouts.ts";
+import { UnavailableError } from "./error_response.ts";
 
 /** A connection that is being opened, or is open. */
 export interface LinkConnection<C> {

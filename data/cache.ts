@@ -6,9 +6,8 @@ import {
 } from "../core/check/options.ts";
 import { aFunction, aTimeout, rule, withMethods } from "../core/check/rules.ts";
 import type { Middleware } from "../core/middleware.ts";
-import { printableError } from "../core/redact/printable.ts";
+import { printableError, reportError } from "../core/redact/printable.ts";
 import { observe } from "../core/observe.ts";
-import { reportError } from "../core/report_error.ts";
 import { cacheObserver } from "./cache_observer.ts";
 import {
   type CacheResponseOptions,

@@ -8,8 +8,7 @@ import { kindOf } from "../core/check/show.ts";
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes, toHex } from "../core/bytes/bytes.ts";
 import { copyResponse } from "../core/http/response.ts";
-import { hasHeader } from "../core/http/headers.ts";
-import { dropTraceHeaders } from "../core/http/trace_headers.ts";
+import { dropTraceHeaders, hasHeader } from "../core/http/headers.ts";
 import { claimedCookies, noteCacheControl } from "../core/personal.ts";
 import { cookieObstacle } from "./cookie_rule.ts";
 

@@ -1,5 +1,5 @@
 import { closest } from "../core/check/options.ts";
-import { nodeUtil } from "../core/runtime/node_builtins.ts";
+import { nodeUtil } from "../core/runtime/environment.ts";
 import { DevError } from "./dev_error.ts";
 
 /** Arguments of the dev command. */

@@ -6,7 +6,7 @@
  */
 
 import { escapeHtml } from "../core/http/escape_html.ts";
-import { nodeCrypto } from "../core/runtime/node_builtins.ts";
+import { nodeCrypto } from "../core/runtime/environment.ts";
 
 /** The content of the page, as plain text. */
 export interface ErrorPageContent {

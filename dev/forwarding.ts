@@ -5,7 +5,7 @@
  */
 
 import { basename, dirname, resolve } from "node:path";
-import { redactMessage } from "../core/redact/redact_message.ts";
+import { redactMessage } from "../core/redact/redact.ts";
 import { runOutside } from "../core/request_scope.ts";
 import { createOTLPExporter } from "../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../trace/types.ts";

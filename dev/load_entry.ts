@@ -5,7 +5,7 @@ import { type Fetcher, isFetcher } from "../app/fetcher.ts";
 import { kindOf } from "../core/check/show.ts";
 import { isThenable } from "../core/maybe_async.ts";
 import { trimEnd } from "../core/trim_end.ts";
-import { nodeUtil } from "../core/runtime/node_builtins.ts";
+import { nodeUtil } from "../core/runtime/environment.ts";
 import { DevError } from "./dev_error.ts";
 import { importModule } from "./import_module.ts";
 import { userFile } from "./locations/user_files.ts";

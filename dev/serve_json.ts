@@ -1,6 +1,6 @@
 import { methodNotAllowed } from "../core/error_response.ts";
 import { PRIVATE_HEADERS as headers } from "../core/http/private_headers.ts";
-import { addRoute } from "../trace/http/extra_routes.ts";
+import { addRoute } from "../trace/http/access.ts";
 import type { Tracer } from "../trace/types.ts";
 
 /**

@@ -7,7 +7,7 @@ import { redactText } from "../core/redact/redact.ts";
 import { runOutside } from "../core/request_scope.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
 import { getActiveSpan } from "../trace/record/context.ts";
-import { describeError } from "../trace/record/describe_error.ts";
+import { describeError } from "../trace/record/untyped.ts";
 import type { Tracer } from "../trace/types.ts";
 import { loggedErrors } from "./logs/capture_console.ts";
 

@@ -9,7 +9,7 @@ import process from "node:process";
 import type { Middleware } from "../core/middleware.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
-import { deferring } from "../trace/http/own_settings.ts";
+import { deferring } from "../trace/http/middleware_options.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
 import { setTracer } from "../trace/record/context.ts";
 import { createTracer } from "../trace/record/tracer.ts";

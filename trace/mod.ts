@@ -44,7 +44,7 @@ export {
   generateSpanId,
   generateTraceId,
   type RandomSource,
-} from "./record/ids.ts";
+} from "./trace_context.ts";
 export type { Clock } from "./record/clock.ts";
 
 // On the server
@@ -77,9 +77,10 @@ export * from "./http/viewer.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
 
 // For other tools
-export * from "./export/chrome.ts";
+export { toChromeTrace } from "./export/chrome.ts";
+export type { ChromeTrace, ChromeTraceEvent } from "./export/chrome.ts";
 export { fromOTLP } from "./export/otlp_reader.ts";
-export { toOTLP } from "./export/to_otlp.ts";
+export { toOTLP } from "./export/otlp_writer.ts";
 export type { OTLPOptions } from "./export/otlp_writer.ts";
 export type * from "./export/otlp_types.ts";
 export * from "./export/otlp_exporter.ts";
@@ -95,6 +96,6 @@ export type { OTLPExporterTimers } from "./export/otlp_sender.ts";
 export * from "./instrument/spans.ts";
 export * from "./instrument/notes.ts";
 export { traceQuery } from "./instrument/database.ts";
-export type { QueryOptions } from "./instrument/query_text.ts";
+export type { QueryOptions } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
 export * from "./instrument/traced_fetch.ts";

@@ -13,12 +13,12 @@ import {
   isUncalled,
   readGuards,
 } from "../../core/guard_fragment.ts";
-import { readHost, refuseHost } from "../../core/http/host_header.ts";
+import { readHost, refuseHost } from "../../core/http/origin.ts";
 import { isResponse, isUnread, unsentError } from "../../core/http/response.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { AuthFragment } from "../../core/route.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { guard } from "../guard.ts";
 import type { Host } from "../host.ts";
 

@@ -9,7 +9,7 @@ import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { isHost } from "../../core/http/host_header.ts";
+import { isHost } from "../../core/http/origin.ts";
 import type { HostSocket, OpenSocket } from "./host_socket.ts";
 
 /** The part of a `WebSocketServer` of the package `ws` that is used. */

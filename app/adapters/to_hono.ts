@@ -9,7 +9,7 @@ import type { MaybePromise } from "../../core/maybe_async.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { createHost } from "../host.ts";
 import {
   type Mountable,

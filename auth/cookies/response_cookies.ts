@@ -12,7 +12,7 @@ import { isA } from "../../core/check/show.ts";
 import { copyResponse, isUnread } from "../../core/http/response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
 import { isPieceOf } from "./cookies.ts";

@@ -5,7 +5,7 @@
  */
 
 import { encodeBase64url } from "../../core/bytes/base64.ts";
-import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
+import { nodeCrypto } from "../../core/runtime/environment.ts";
 
 /** As RFC 7636, section 4.1 advises. As base64url: 43 characters. */
 const BYTES = 32;

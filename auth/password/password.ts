@@ -6,7 +6,7 @@
 
 import { kindOf } from "../../core/check/show.ts";
 import { observe } from "../../core/observe.ts";
-import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
+import { nodeCrypto } from "../../core/runtime/environment.ts";
 import { AuthError } from "../error.ts";
 import { callerNetwork } from "../sign_in/client_network.ts";
 import {

@@ -8,7 +8,7 @@
  */
 
 import { whenDone } from "../../core/maybe_async.ts";
-import type { UnavailableError } from "../../core/unavailable.ts";
+import type { UnavailableError } from "../../core/error_response.ts";
 import type { RejectionReason } from "../events.ts";
 import type { AuthSettings } from "../read_options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";

@@ -1,9 +1,9 @@
 import { isA } from "../../core/check/show.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { printable, printableError } from "../../core/redact/printable.ts";
-import { redactMessage } from "../../core/redact/redact_message.ts";
+import { redactMessage } from "../../core/redact/redact.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 

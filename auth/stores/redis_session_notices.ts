@@ -2,7 +2,7 @@ import { HASHED } from "../../core/key_part.ts";
 import type { RedisClient, RedisConnection } from "../../core/redis/client.ts";
 import { createConnection } from "../../core/redis/connection.ts";
 import { Pulse, type RedisLink } from "../../core/redis/link.ts";
-import { logMessage } from "../../core/report_error.ts";
+import { logMessage } from "../../core/redact/printable.ts";
 import { StoreLink } from "../../core/store_link.ts";
 
 /** Called with the ids of sessions, or `undefined` if some were missed. */

@@ -5,7 +5,7 @@ import {
   whenDone,
 } from "../../core/maybe_async.ts";
 import { printableError } from "../../core/redact/printable.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { RecordError } from "./record_text.ts";
 import type { SessionStore } from "./session_store.ts";
 

@@ -7,9 +7,8 @@
 
 import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 import { kindOf } from "../../core/check/show.ts";
-import { isProduction } from "../../core/runtime/environment.ts";
+import { isProduction, nodeCrypto } from "../../core/runtime/environment.ts";
 import { concatBytes } from "../../core/bytes/bytes.ts";
-import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
 import { configError } from "../error.ts";
 
 /** Minimum bytes for HS256 (RFC 7518, section 3.2). */

@@ -15,11 +15,10 @@
  * @module
  */
 
-import { logMessage, reportError } from "../report_error.ts";
+import { logMessage, reportError } from "../redact/printable.ts";
 import { isBusy } from "../runtime/kv_limits.ts";
-import { pause } from "../runtime/pause.ts";
-import { withTimeout } from "../runtime/timeouts.ts";
-import { UnavailableError } from "../unavailable.ts";
+import { pause, withTimeout } from "../runtime/timeouts.ts";
+import { UnavailableError } from "../error_response.ts";
 import type {
   RateLimitKv,
   RateLimitKvEntry,

@@ -8,7 +8,7 @@ import {
 } from "../check/rules.ts";
 import { isA } from "../check/show.ts";
 import { attempt, type MaybePromise, whenDone } from "../maybe_async.ts";
-import { UnavailableError } from "../unavailable.ts";
+import { UnavailableError } from "../error_response.ts";
 import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";
 import type {
   RateLimitKey,

@@ -1,4 +1,4 @@
-import { nodeCrypto } from "../runtime/node_builtins.ts";
+import { nodeCrypto } from "../runtime/environment.ts";
 import type { OptionRules } from "../check/options.ts";
 import {
   aFunction,

@@ -1,4 +1,4 @@
-import { nodeCrypto } from "../runtime/node_builtins.ts";
+import { nodeCrypto } from "../runtime/environment.ts";
 
 /** A Lua script. After Redis has seen its text, only its digest is sent. */
 export class RedisScript {

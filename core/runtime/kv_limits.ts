@@ -1,6 +1,5 @@
-import { UnavailableError } from "../unavailable.ts";
-import { pause } from "./pause.ts";
-import { toDelay, withTimeout } from "./timeouts.ts";
+import { UnavailableError } from "../error_response.ts";
+import { pause, toDelay, withTimeout } from "./timeouts.ts";
 
 /** How long to retry while other processes write, in milliseconds. */
 const PATIENCE = 10_000;

@@ -13,11 +13,10 @@ import {
   type OptionRules,
 } from "../check/options.ts";
 import { printableError } from "../redact/printable.ts";
-import { surviveLongMessages } from "./long_messages.ts";
+import { type Socket, surviveLongMessages, upgrade } from "./upgrade.ts";
 import { aLimit, withMethods } from "../check/rules.ts";
 import { SocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
-import { type Socket, upgrade } from "./upgrade.ts";
 
 /** A connection, as its handler sees it. */
 export interface ServerWebSocket<T = unknown> {

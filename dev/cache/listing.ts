@@ -9,7 +9,7 @@ import type {
   ListedKey,
   ListedTag,
 } from "../../trace/export/cache_listing.ts";
-import { parseLink } from "../../trace/export/links.ts";
+import { parseLink } from "../../trace/export/semantics.ts";
 import { ageText } from "../texts.ts";
 import type { CacheNotes, KeyNote } from "./cache_notes.ts";
 import { shownName } from "./shown.ts";

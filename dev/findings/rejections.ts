@@ -8,10 +8,10 @@
 import process from "node:process";
 import { printable } from "../../core/redact/printable.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { isLongMessageError } from "../../core/socket/long_messages.ts";
+import { isLongMessageError } from "../../core/socket/upgrade.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
-import { describeError } from "../../trace/record/describe_error.ts";
+import { describeError } from "../../trace/record/untyped.ts";
 import type { SpanData, Tracer } from "../../trace/types.ts";
 import { userLine } from "../locations/call_stack.ts";
 import { shortLocation } from "../locations/short_location.ts";

@@ -7,8 +7,7 @@
 
 import { errorResponse, methodNotAllowed } from "../../core/error_response.ts";
 import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
-import { isLocalRequest } from "../../trace/http/access.ts";
-import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
+import { type ExtraRoute, isLocalRequest } from "../../trace/http/access.ts";
 import { EditorError, openInEditor } from "./editor.ts";
 import { projectFile } from "./project_file.ts";
 

@@ -6,7 +6,7 @@
 
 import { findCallSites } from "../../core/runtime/call_site.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/host.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
+import { addRoute } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { CallStack, userLine } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";

@@ -12,8 +12,8 @@
  * @module
  */
 
-import { redactMessage } from "../../core/redact/redact_message.ts";
-import { nodeUtil } from "../../core/runtime/node_builtins.ts";
+import { redactMessage } from "../../core/redact/redact.ts";
+import { nodeUtil } from "../../core/runtime/environment.ts";
 import { getActiveSpan } from "../../trace/record/context.ts";
 import { SpanImpl } from "../../trace/record/span.ts";
 import { standardOutput, wantsColor } from "../../trace/report/terminal.ts";

@@ -1,7 +1,7 @@
 import { redactText } from "../../core/redact/redact.ts";
 import { REDACTED } from "../../core/redact/redact_url.ts";
 import { isSecretProperty, nameAtEnd } from "../../core/redact/secret_names.ts";
-import { nodeUtil } from "../../core/runtime/node_builtins.ts";
+import { nodeUtil } from "../../core/runtime/environment.ts";
 import type { FormatLog, LogMethod } from "./console_text.ts";
 
 /** A call of the console. */

@@ -5,7 +5,7 @@
  */
 
 import { runOutside } from "../../core/request_scope.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
+import { addRoute } from "../../trace/http/access.ts";
 import type { Sources } from "./tool.ts";
 
 /** Most runs never need this code, so it is loaded on demand. */

@@ -11,7 +11,7 @@ import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
-import type { ExtraRoute } from "../../trace/http/extra_routes.ts";
+import type { ExtraRoute } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { Delay } from "../delay.ts";
 import type { Findings } from "../findings/findings.ts";

@@ -6,7 +6,7 @@
  */
 
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
-import { addRoute } from "../../trace/http/extra_routes.ts";
+import { addRoute } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { script } from "./dist/script.ts";
 import { createInjection } from "./inject.ts";

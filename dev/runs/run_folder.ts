@@ -15,7 +15,7 @@
 
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { lstat, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { byteLength, nodeCrypto } from "../../core/runtime/node_builtins.ts";
+import { byteLength, nodeCrypto } from "../../core/runtime/environment.ts";
 
 /** The name of the folder below the working directory. */
 export const FOLDER = ".quartet";

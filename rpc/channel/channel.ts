@@ -12,8 +12,12 @@ import {
 } from "../../core/check/rules.ts";
 import { toHex } from "../../core/bytes/bytes.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import { DEFAULT_HISTORY, LOST, MessageRing } from "./message_ring.ts";
-import { RingReader } from "./ring_reader.ts";
+import {
+  DEFAULT_HISTORY,
+  LOST,
+  MessageRing,
+  RingReader,
+} from "./message_ring.ts";
 import { startOf } from "./starting_position.ts";
 
 /** Options of a channel's subscription. */

@@ -1,13 +1,11 @@
 import { checkOptions } from "../../core/check/options.ts";
-import { Tracked } from "../procedure/tracked.ts";
+import { ENDS, Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
-import { ENDS } from "../signal_events.ts";
 import { type ChannelSubscribeOptions, SUBSCRIBE } from "./channel.ts";
 import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
-import { messagesLost } from "./message_ring.ts";
+import { messagesLost, RingReader } from "./message_ring.ts";
 import { createRetry } from "./retry.ts";
-import { RingReader } from "./ring_reader.ts";
 import { startOf } from "./starting_position.ts";
 
 /** Ends a subscription in this process, with an error if there is one. */

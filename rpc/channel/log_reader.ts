@@ -1,6 +1,6 @@
 import { runOutside } from "../../core/request_scope.ts";
-import { pause } from "../../core/runtime/pause.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { pause } from "../../core/runtime/timeouts.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 import { MessageRing } from "./message_ring.ts";

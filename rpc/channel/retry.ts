@@ -1,5 +1,5 @@
-import { pause } from "../../core/runtime/pause.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { pause } from "../../core/runtime/timeouts.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 
 /** Time between two checks for a connection, in milliseconds. */
 const RETRY_AFTER = 200;

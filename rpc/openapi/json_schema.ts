@@ -5,9 +5,8 @@
  * @module
  */
 
-import type { Schema } from "../procedure/schema.ts";
+import { isZodThatMayWait, type Schema } from "../procedure/schema.ts";
 import { validate } from "../procedure/validate.ts";
-import { isZodThatMayWait } from "../procedure/zod.ts";
 
 /** A JSON Schema: an object of keywords. */
 export interface JSONSchema {

@@ -21,8 +21,11 @@ import {
   type ToJSONSchema,
 } from "./json_schema.ts";
 import type { OpenAPIDocument, OpenAPIOperation } from "./openapi_document.ts";
-import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
-import { createSchemaComponents } from "./schema_components.ts";
+import {
+  createSchemaComponents,
+  FAILURE_RESPONSES,
+  FAILURE_SCHEMA,
+} from "./schema_components.ts";
 
 /** Options of {@linkcode createOpenAPIDocument}. */
 export interface OpenAPIOptions {

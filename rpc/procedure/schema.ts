@@ -99,3 +99,114 @@ export const aSchema: Rule = rule(
     return Boolean(standard) || typeof parse === "function";
   },
 );
+
+/** The used part of a zod schema. */
+export interface ZodSchema {
+  readonly "~standard": { readonly vendor: "zod" };
+  /** Validates a value once, synchronously or not. */
+  safeParseAsync(value: unknown): Promise<SafeParseResult>;
+}
+
+/** The result of a `safeParse` function, as in zod since version 3. */
+export type SafeParseResult =
+  | { readonly success: true; readonly data: unknown }
+  | { readonly success: false; readonly error: unknown };
+
+/**
+ * Whether a schema is zod's and may be asynchronous: it contains a function of
+ * the application, or a type that isn't known here.
+ *
+ * Through Standard Schema, zod first validates synchronously. If it meets a
+ * promise it starts again and drops that promise: an asynchronous refinement
+ * runs twice, and its rejection ends the process (colinhacks/zod#6610). Such
+ * schemas are validated by `safeParseAsync()` instead. Doing so for all schemas
+ * would cost a quarter of the throughput.
+ */
+export function isZodThatMayWait(schema: object): schema is ZodSchema {
+  let waits = known.get(schema);
+  if (waits === undefined) {
+    known.set(schema, waits = isZod(schema) && mayWait(schema));
+  }
+  return waits;
+}
+
+function isZod(schema: Partial<ZodSchema>): boolean {
+  return schema["~standard"]?.vendor === "zod" &&
+    typeof schema.safeParseAsync === "function";
+}
+
+const known = new WeakMap<object, boolean>();
+
+/** Zod's synchronous types. */
+const SYNCHRONOUS = new Set(
+  ("any array bigint boolean catch date default enum file intersection lazy " +
+    "literal map nan never nonoptional null nullable number object optional " +
+    "pipe prefault readonly record set string success symbol " +
+    "template_literal tuple undefined union unknown void").split(" "),
+);
+
+/**
+ * The properties of their definitions that can hold inner schemas (`_zod.def`,
+ * see https://zod.dev/packages/core).
+ */
+const PARTS = ("catchall element in innerType items keyType left options out " +
+  "rest right shape valueType").split(" ");
+
+/**
+ * Maximum schemas to visit. A function that always returns a new recursive
+ * schema would never end.
+ */
+const MAX_NODES = 1_000;
+
+interface Node {
+  readonly _zod?: {
+    readonly def: {
+      readonly type: string;
+      readonly checks?: readonly Node[];
+      readonly [part: string]: unknown;
+    };
+    readonly innerType?: unknown;
+  };
+}
+
+function mayWait(schema: Node): boolean {
+  const nodes = new Set<Node>([schema]);
+  try {
+    // The loop also visits schemas that are added meanwhile.
+    for (const node of nodes) {
+      if (nodes.size > MAX_NODES) return true;
+      const parts = partsOf(node);
+      if (parts === undefined) return true;
+      for (const part of parts.flatMap(schemasIn)) nodes.add(part);
+    }
+    return false;
+  } catch {
+    // A getter of the application threw.
+    return true;
+  }
+}
+
+/** Returns the parts of a synchronous schema, `undefined` of any other. */
+function partsOf({ _zod: zod }: Node): readonly unknown[] | undefined {
+  // Zod 3 has no such definition.
+  if (zod === undefined) return undefined;
+  const { def } = zod;
+  const { type, checks = [] } = def;
+  // A codec is a pipe with functions.
+  if (!SYNCHRONOUS.has(type) || def.transform !== undefined) return undefined;
+  if (checks.some((check) => check._zod?.def.check === "custom")) {
+    return undefined;
+  }
+  return [
+    ...PARTS.map((part) => def[part]),
+    // Of `lazy`: zod keeps the schema that the getter returned.
+    zod.innerType,
+    ...checks.map((check) => check._zod?.def.schema),
+  ];
+}
+
+/** Returns the schemas in a part: itself, or the items of a list or shape. */
+function schemasIn(part: unknown): readonly Node[] {
+  if (typeof part !== "object" || part === null) return [];
+  return "_zod" in part ? [part as Node] : Object.values(part);
+}

@@ -47,3 +47,12 @@ export function tracked<T>(id: string, value: T): Tracked<T> {
 
 /** Maximum length of a value's id, in UTF-16 code units. */
 export const MAX_EVENT_ID = 256;
+
+/**
+ * The event of a call's signal when the procedure is done. Channels end their
+ * readers then, because the signal isn't aborted.
+ */
+export const SETTLED = "settled";
+
+/** The events of a signal that end a channel's reader. */
+export const ENDS: readonly string[] = ["abort", SETTLED];

@@ -10,13 +10,14 @@ import {
   whenDone,
 } from "../../core/maybe_async.ts";
 import { clip } from "../../core/redact/size.ts";
-import type {
-  ParseSchema,
-  Schema,
-  SchemaResult,
-  StandardSchema,
+import {
+  isZodThatMayWait,
+  type ParseSchema,
+  type SafeParseResult,
+  type Schema,
+  type SchemaResult,
+  type StandardSchema,
 } from "./schema.ts";
-import { isZodThatMayWait, type SafeParseResult } from "./zod.ts";
 
 /** The result of a validation. */
 export type Validation =

@@ -6,7 +6,7 @@ import type {
   ProcedureKind,
 } from "../procedure/procedure.ts";
 import type { Schema } from "../procedure/schema.ts";
-import { SETTLED } from "../signal_events.ts";
+import { SETTLED } from "../procedure/tracked.ts";
 
 /** A procedure at its place in a router. */
 export interface Endpoint {

@@ -18,7 +18,6 @@ import { RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
-import { readQueryString } from "./query_string.ts";
 import {
   checkContentType,
   checkKind,
@@ -32,6 +31,7 @@ import {
   parseObject,
   readInput,
   readObject,
+  readQueryString,
   refuseBody,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";

@@ -2,19 +2,23 @@ import { refuseUncalled } from "../../core/guard_fragment.ts";
 import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
-import { readHost, refuseHost } from "../../core/http/host_header.ts";
-import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
+import {
+  isCrossOrigin,
+  readHost,
+  readOrigins,
+  refuseHost,
+} from "../../core/http/origin.ts";
 import { acceptDirect } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import {
+  rememberSessions,
   rememberSpan,
   Stopped,
   type WSConnectionData,
 } from "../socket/connection.ts";
-import { rememberSessions } from "../socket/sessions.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
 import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
 import { respondError } from "./respond.ts";

@@ -13,10 +13,10 @@ import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { isA } from "../../core/check/show.ts";
 import { definitionOf } from "../../core/runtime/call_site.ts";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { RPCError } from "../error.ts";
 import type { Call } from "./call.ts";
-import { refusalReason } from "./refusal_reason.ts";
+import { refusalReason } from "./report.ts";
 
 /** The endpoint of a request and its number of calls, by its root span. */
 const requests = new WeakMap<

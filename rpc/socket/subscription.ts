@@ -7,7 +7,7 @@
 
 import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
-import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
+import { pause, yieldToEventLoop } from "../../core/runtime/timeouts.ts";
 import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
@@ -16,10 +16,15 @@ import { Call, type Endpoint } from "../server/call.ts";
 import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
-import { type Socket, spanOpenerOf, Stopped, unsent } from "./connection.ts";
-import { shapeOf } from "./input_shape.ts";
-import type { ConnectionSessions, SessionMember } from "./sessions.ts";
-import { Traffic } from "./traffic.ts";
+import {
+  type ConnectionSessions,
+  type SessionMember,
+  type Socket,
+  spanOpenerOf,
+  Stopped,
+  unsent,
+} from "./connection.ts";
+import { shapeOf, Traffic } from "./traffic.ts";
 
 /** Waiting bytes at which the generator is paused. */
 const HIGH_WATER = 1_048_576;

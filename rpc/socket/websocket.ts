@@ -22,6 +22,8 @@ import {
   readInput,
 } from "../server/read_message.ts";
 import {
+  type ConnectionSessions,
+  connectionSessions,
   type Socket,
   Stopped,
   unsent,
@@ -33,7 +35,6 @@ import {
   type SocketMessage,
   textAtStart,
 } from "./message_text.ts";
-import { type ConnectionSessions, connectionSessions } from "./sessions.ts";
 import { errorMessage, streamTo, type Subscription } from "./subscription.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
   withPlugins,
 } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import { UnavailableError } from "../../core/unavailable.ts";
+import { UnavailableError } from "../../core/error_response.ts";
 import { captureErrors } from "../helpers.ts";
 
 const PATH = "/__app/health";

@@ -9,7 +9,7 @@ import { createTracer, type Tracer } from "@quartet/kit/trace";
 import { RunFolder } from "../../dev/runs/run_folder.ts";
 import { startRuns } from "../../dev/runs/start.ts";
 import type { Finding } from "../../trace/finding.ts";
-import { routeAt } from "../../trace/http/extra_routes.ts";
+import { routeAt } from "../../trace/http/access.ts";
 import { segmentsIn } from "./books_app.ts";
 import { type Folder, makeFolder } from "./dev_command.ts";
 

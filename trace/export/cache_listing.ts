@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SpanReference } from "./links.ts";
+import type { SpanReference } from "./semantics.ts";
 
 /** A key of a cache. */
 export interface ListedKey {

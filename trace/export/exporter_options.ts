@@ -15,7 +15,7 @@ import {
   withMethods,
 } from "../../core/check/rules.ts";
 import { isObject, kindOf, show } from "../../core/check/show.ts";
-import { redactMessage } from "../../core/redact/redact_message.ts";
+import { redactMessage } from "../../core/redact/redact.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import type { AttributeValue } from "../types.ts";
 import type { BatchFormat } from "./otlp_batches.ts";

@@ -16,16 +16,17 @@
 import { settleLine } from "./code_line.ts";
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { alignClocks, type Node, processOf } from "./align_clocks.ts";
-import { joinedMetadata } from "./joined_metadata.ts";
 import {
   ACTION,
   CLOCK_SHIFT,
   DETACHED,
   isClientSpan,
   isOpenSpan,
+  joinedMetadata,
   LINK,
+  linksOf,
+  parseLink,
 } from "./semantics.ts";
-import { linksOf, parseLink } from "./links.ts";
 
 /** Facts about a trace that its spans don't contain. */
 export interface JoinOptions {

@@ -5,7 +5,7 @@
  */
 
 import { checkValue } from "../../core/check/options.ts";
-import { aTracer } from "../record/tracer_rule.ts";
+import { aTracer } from "../record/tracer_options.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceData, TraceEvent, Tracer } from "../types.ts";
 import {
@@ -14,7 +14,6 @@ import {
   type OTLPExporterOptions,
   readExporterOptions,
 } from "./exporter_options.ts";
-import { encodeBatches } from "./otlp_batches.ts";
 import {
   ExportCounts,
   type OTLPExporterStats,
@@ -278,6 +277,7 @@ class BatchExporter implements OTLPExporter {
       this.#inFlight -= count;
       this.#counts.add(outcome, count);
     };
+    const { encodeBatches } = await import("./otlp_batches.ts");
     const bodies = encodeBatches(traces, this.#settings.format, (error) => {
       this.#sender.report("collector", String(error));
       done("invalid", 1);

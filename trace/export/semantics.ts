@@ -1,10 +1,11 @@
 /**
- * Translates between spans and OpenTelemetry's semantic conventions: 1.44, and
- * the names before 1.20 that are still common.
+ * What the attributes of a span mean: OpenTelemetry's semantic conventions 1.44, the
+ * names before 1.20 that are still common, and links to other spans.
  *
  * @module
  */
 
+import { parseTraceparent } from "../trace_context.ts";
 import type {
   AttributeValue,
   Layer,
@@ -166,4 +167,71 @@ function pathOf(target: string | undefined): string | undefined {
   return target !== undefined && URL.canParse(target, base)
     ? new URL(target, base).pathname
     : undefined;
+}
+
+/** The ids of a `traceparent`. */
+export interface SpanReference {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Parses a link. `undefined` if it isn't a `traceparent`. */
+export function parseLink(value: unknown): SpanReference | undefined {
+  const link = typeof value === "string" ? parseTraceparent(value) : undefined;
+  return link && { traceId: link.traceId, spanId: link.parentId };
+}
+
+/** Returns the spans that a span links to. */
+export function linksOf({ attributes }: Attributed): SpanReference[] {
+  const { [LINK]: link, [UPGRADE_LINK]: upgrade } = attributes;
+  // Most spans have none, and long traces are searched for them often.
+  if (link === undefined && upgrade === undefined) return [];
+  return [link, upgrade].map(parseLink).filter((link) => link !== undefined);
+}
+
+/**
+ * Returns the metadata of a joined trace.
+ *
+ * A page load has the metadata of its document's request. A navigation or interaction
+ * has the page's path, and the status of its first failed request, or else of
+ * its first request.
+ *
+ * @param spans In order of their start.
+ */
+export function joinedMetadata(
+  root: SpanData,
+  spans: readonly SpanData[],
+): TraceMetadata {
+  if (!isClientSpan(root)) return metadataOf(root);
+  const origin = "client";
+  const action = root.attributes[ACTION];
+  const requests = requestsOf(spans);
+  const [first] = requests;
+  if (action === undefined || action === "load") {
+    // The resources of a page have their own spans above their requests.
+    const own = requests.find(({ parentId }) => parentId === root.id);
+    const request = own ?? (action === undefined ? first : undefined) ?? root;
+    return { ...metadataOf(request), origin };
+  }
+  const failed = requests.find((span) => (statusOf(span) ?? 0) >= 400);
+  const statusCode = statusOf(failed ?? first);
+  const pathname = attributeText(root, "url.path");
+  return {
+    origin,
+    ...(pathname !== undefined && { pathname }),
+    ...(statusCode !== undefined && { statusCode }),
+  };
+}
+
+/** The requests that servers received, or else those that the page sent. */
+function requestsOf(spans: readonly SpanData[]): SpanData[] {
+  const requests = spans.filter((span) =>
+    span.layer === "request" && statusOf(span) !== undefined
+  );
+  const received = requests.filter((span) => !wasSent(span));
+  return received.length > 0 ? received : requests;
+}
+
+function statusOf(span: SpanData | undefined): number | undefined {
+  return span && metadataOf(span).statusCode;
 }

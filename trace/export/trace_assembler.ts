@@ -13,8 +13,7 @@ import type {
   TraceMetadata,
 } from "../types.ts";
 import { joinSpans } from "./join.ts";
-import { linksOf } from "./links.ts";
-import { metadataOf } from "./semantics.ts";
+import { linksOf, metadataOf } from "./semantics.ts";
 
 /** A span from a file, with its information about its trace. */
 export interface LooseSpan {

@@ -6,8 +6,13 @@
 
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { attributeText, methodOf, statementOf } from "./attributes.ts";
-import { linksOf } from "./links.ts";
-import { ACTION, isClientSpan, isOpenSpan, metadataOf } from "./semantics.ts";
+import {
+  ACTION,
+  isClientSpan,
+  isOpenSpan,
+  linksOf,
+  metadataOf,
+} from "./semantics.ts";
 import { statementShape } from "./statement_shape.ts";
 
 /** A request of a trace. */

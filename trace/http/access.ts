@@ -2,6 +2,7 @@ import { show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import { isDevCommand, isProduction } from "../../core/runtime/environment.ts";
+import type { Tracer } from "../types.ts";
 
 /**
  * The kind of access to traces. `read` opens the viewer, the API or the live
@@ -197,4 +198,50 @@ export function warnOnce(): void {
       ? "Traces: the viewer, its API and its WebSocket answer 403, because authorize must be given in production. Pass it, as in tracePlugin(tracer, { authorize }). To record traces without a viewer, use traceMiddleware(tracer)."
       : "Traces: the viewer, its API and its WebSocket are open to all requests from this machine, because authorize isn't given. A reverse proxy on this machine can let everyone in. Pass authorize, as in tracePlugin(tracer, { authorize }). In production, nobody gets in without it.",
   );
+}
+
+/**
+ * Answers the requests of one path below `/__app/traces` that may read traces. The
+ * dev command adds some.
+ */
+export type ExtraRoute = (
+  request: Request,
+  info: ConnectionInfo | undefined,
+) => Response | Promise<Response>;
+
+const routes = new WeakMap<Tracer, Map<string, ExtraRoute>>();
+
+/**
+ * Adds a route to the plugin of a tracer.
+ *
+ * @param path The path below `/__app/traces`, such as `/panel.js`.
+ */
+export function addRoute(
+  tracer: Tracer,
+  path: string,
+  route: ExtraRoute,
+): void {
+  const ofTracer = routes.get(tracer) ?? new Map<string, ExtraRoute>();
+  routes.set(tracer, ofTracer.set(path, route));
+}
+
+/** Returns the paths of the added routes. */
+export function addedPaths(tracer: Tracer): string[] {
+  return [...routes.get(tracer)?.keys() ?? []];
+}
+
+/** Returns the route at a path below `/__app/traces`, if one was added. */
+export function routeAt(tracer: Tracer, path: string): ExtraRoute | undefined {
+  return routes.get(tracer)?.get(path);
+}
+
+/** Answers a request by a route, or refuses it. */
+export async function answer(
+  route: ExtraRoute,
+  rule: Authorize,
+  request: Request,
+  info: ConnectionInfo | undefined,
+): Promise<Response> {
+  return await refuse(rule, request, info, "read") ??
+    await route(request, info);
 }

@@ -1,7 +1,7 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { readResponse } from "../../core/http/cache_control.ts";
 import { isUnread } from "../../core/http/response.ts";
-import { TRACE_ID } from "../../core/http/trace_headers.ts";
+import { TRACE_ID } from "../../core/http/headers.ts";
 import {
   acceptDirect,
   type DirectMiddleware,
@@ -20,17 +20,15 @@ import { getTracer } from "../record/context.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 import type { Span, Tracer } from "../types.ts";
 import {
+  adjustTrace,
   checkMiddlewareOptions,
   createExclusion,
-  type TraceMiddlewareOptions,
-} from "./middleware_options.ts";
-import {
-  adjustTrace,
   deferring,
   dropTrace,
   isUndecided,
+  type TraceMiddlewareOptions,
   undecided,
-} from "./own_settings.ts";
+} from "./middleware_options.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
 import { createSampler } from "./sampling.ts";

@@ -1,29 +1,34 @@
-import { refuseUncalled } from "../../core/guard_fragment.ts";
-import type { Context } from "../../core/context.ts";
-import { errorResponse } from "../../core/error_response.ts";
 import {
   checkOptions,
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
+import { aFunction, aLimit } from "../../core/check/rules.ts";
+import type { Context } from "../../core/context.ts";
+import { errorResponse } from "../../core/error_response.ts";
+import { refuseUncalled } from "../../core/guard_fragment.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
-import { aFunction, aLimit } from "../../core/check/rules.ts";
-import { type Authorize, byDefault, warnOnce } from "./access.ts";
+import { createTracesAPIHandler } from "../live/api.ts";
+import { createOTLPReceiver } from "../live/otlp_receiver.ts";
+import { createTraceWebSocket } from "../live/websocket.ts";
 import { createCollector } from "../record/collector.ts";
+import { aTracer } from "../record/tracer_options.ts";
+import type { Tracer } from "../types.ts";
+import {
+  answer,
+  type Authorize,
+  byDefault,
+  routeAt,
+  warnOnce,
+} from "./access.ts";
 import { createTracing } from "./middleware.ts";
 import {
   TRACE_MIDDLEWARE,
   type TraceMiddlewareOptions,
 } from "./middleware_options.ts";
-import { createTracesAPIHandler } from "../live/api.ts";
-import { createOTLPReceiver } from "../live/otlp_receiver.ts";
-import { createTraceWebSocket } from "../live/websocket.ts";
-import { aTracer } from "../record/tracer_rule.ts";
-import type { Tracer } from "../types.ts";
-import { answer, routeAt } from "./extra_routes.ts";
 import { createViewerHandler } from "./viewer.ts";
 
 /** Options of the trace plugin. */

@@ -6,12 +6,12 @@
 
 import type { ResponseFacts } from "../../core/http/cache_control.ts";
 import { copyResponse } from "../../core/http/response.ts";
-import { hasHeader } from "../../core/http/headers.ts";
 import {
   dropTraceTiming,
+  hasHeader,
   TRACE_ID,
   withoutTraceHeaders,
-} from "../../core/http/trace_headers.ts";
+} from "../../core/http/headers.ts";
 import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
 import type { Span } from "../types.ts";

@@ -6,8 +6,7 @@
 
 import type { ConnectionInfo } from "../../core/context.ts";
 import { show } from "../../core/check/show.ts";
-import { generateTraceId } from "../record/ids.ts";
-import type { TraceParent } from "../trace_context.ts";
+import { generateTraceId, type TraceParent } from "../trace_context.ts";
 
 /**
  * A share of the requests from 0 to 1, or a function that decides about each.

@@ -4,12 +4,14 @@ import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
-import { countRows, QUERY, runQuery } from "./database.ts";
 import {
+  countRows,
+  QUERY,
   type QueryOpener,
   queryOpener,
   type QueryOptions,
-} from "./query_text.ts";
+  runQuery,
+} from "./database.ts";
 import { type Method, standIn } from "./stand_in.ts";
 
 /** Returns a traced stand-in for a method. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { routeAt } from "../http/extra_routes.ts";
+import { routeAt } from "../http/access.ts";
 import { LAYERS } from "../layers.ts";
 import type { Tracer } from "../types.ts";
 

@@ -10,7 +10,7 @@ import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
-import { addedPaths } from "../http/extra_routes.ts";
+import { addedPaths } from "../http/access.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";

@@ -5,9 +5,8 @@ import {
   type Rule,
   withMethods,
 } from "../../core/check/rules.ts";
-import { parseLink } from "../export/links.ts";
-import { ACTION, CLOCK_ERROR, LINK } from "../export/semantics.ts";
-import { isId } from "./ids.ts";
+import { ACTION, CLOCK_ERROR, LINK, parseLink } from "../export/semantics.ts";
+import { isId } from "../trace_context.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 

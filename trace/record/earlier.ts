@@ -5,7 +5,7 @@
  * @module
  */
 
-import { linksOf } from "../export/links.ts";
+import { linksOf } from "../export/semantics.ts";
 import type { RemoteEvent, SpanData, TraceData, Tracer } from "../types.ts";
 
 /** Keeps the traces of earlier runs, and remembers the present ones. */

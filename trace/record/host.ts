@@ -18,8 +18,8 @@ import type {
   Tracer,
 } from "../types.ts";
 import type { Clock, TimeOrigin } from "./clock.ts";
-import type { IdGenerator } from "./ids.ts";
-import type { TraceSettings } from "./trace_settings.ts";
+import type { IdGenerator } from "../trace_context.ts";
+import type { TraceSettings } from "./tracer_options.ts";
 
 /** The tracer, as its traces see it. */
 export interface TraceHost extends TraceSettings {

@@ -2,7 +2,7 @@ import { clip } from "../../core/redact/size.ts";
 import { redactQuery, redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import { OPEN } from "../export/semantics.ts";
-import { isId } from "./ids.ts";
+import { isId } from "../trace_context.ts";
 import {
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,

@@ -5,7 +5,7 @@ import type {
   SpanOpener,
 } from "../../core/observed_span.ts";
 import { formatTraceparent, parseTraceparent } from "../trace_context.ts";
-import { describeError } from "./describe_error.ts";
+import { asText, describeError, layerOf, textOf } from "./untyped.ts";
 import type { SpanTrace } from "./host.ts";
 import {
   ATTRIBUTE_SIZE,
@@ -19,7 +19,6 @@ import {
   MAX_VALUE_LENGTH,
 } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
-import { asText, layerOf, textOf } from "./untyped.ts";
 import type { Attributes, Span, SpanEvent, SpanStatus } from "../types.ts";
 
 /** Values by key, without a prototype: any key is just a key. */

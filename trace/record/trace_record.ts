@@ -1,12 +1,16 @@
 import type { LRUEntry } from "../../core/collections/lru_list.ts";
-import { parseLink, type SpanReference } from "../export/links.ts";
-import { LINK, UPGRADE_LINK } from "../export/semantics.ts";
+import {
+  LINK,
+  parseLink,
+  type SpanReference,
+  UPGRADE_LINK,
+} from "../export/semantics.ts";
 import { capacityOf, ESSENTIAL, ESSENTIAL_SIZE } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
 import type { SpanTrace, TraceHost } from "./host.ts";
-import type { TraceSettings } from "./trace_settings.ts";
+import type { TraceSettings } from "./tracer_options.ts";
 import type {
   Attributes,
   Layer,

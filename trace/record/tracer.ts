@@ -16,16 +16,19 @@ import type {
 import { TimeOrigin } from "./clock.ts";
 import { checkWork, getActiveSpan } from "./context.ts";
 import { earlierOf, takeEarlier } from "./earlier.ts";
-import { createIdGenerator, systemIds } from "./ids.ts";
+import { createIdGenerator, systemIds } from "../trace_context.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toClientSpanData, toSpanData, toTraceData } from "./trace_data.ts";
 import { hostOf, type TraceHost } from "./host.ts";
-import { settingsOf } from "./trace_settings.ts";
+import {
+  readTracerOptions,
+  settingsOf,
+  type TracerOptions,
+} from "./tracer_options.ts";
 import { TraceRecord } from "./trace_record.ts";
 import { TraceStore } from "./trace_store.ts";
-import { readTracerOptions, type TracerOptions } from "./tracer_options.ts";
 
 export type { TracerOptions };
 

@@ -8,13 +8,32 @@ import {
   aFunction,
   aPositiveInteger,
   oneOf,
+  type Rule,
   rule,
   withMethods,
 } from "../../core/check/rules.ts";
 import { LAYERS } from "../layers.ts";
-import type { Layer } from "../types.ts";
+import type { RandomSource } from "../trace_context.ts";
+import type { Layer, Tracer } from "../types.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { RandomSource } from "./ids.ts";
+
+/** Returns the rule for a tracer, with the methods that its user calls. */
+export function aTracer(...methods: readonly (keyof Tracer)[]): Rule {
+  return withMethods("the result of createTracer()", ...methods);
+}
+
+/** The part of a tracer's options that each of its traces follows. */
+export interface TraceSettings {
+  /** Maximum spans of a trace. */
+  readonly maxSpansPerTrace: number;
+  /** Shorter traces aren't stored, in milliseconds. */
+  readonly minDurationMs: number;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+}
+
+/** The settings of each tracer. Not a member, because they aren't public. */
+export const settingsOf = new WeakMap<Tracer, TraceSettings>();
 
 /** Options of a tracer. */
 export interface TracerOptions {

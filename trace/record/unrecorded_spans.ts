@@ -7,7 +7,7 @@
 import type { SpanOpener } from "../../core/observed_span.ts";
 import { NoopSpan } from "../noop_tracer.ts";
 import type { Attributes, Layer, Span } from "../types.ts";
-import { generateSpanId, generateTraceId } from "./ids.ts";
+import { generateSpanId, generateTraceId } from "../trace_context.ts";
 
 /**
  * A span that isn't recorded, because its layer is switched off or its trace is

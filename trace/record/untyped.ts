@@ -1,14 +1,23 @@
 /**
- * Arguments that untyped code passes to spans. They may be anything. Tracing must
- * neither fail that code nor record what no reader takes.
+ * Values that code passes to spans without types: arguments, and what it throws.
+ * They may be anything. Tracing must neither fail that code nor record what no
+ * reader takes.
  *
  * @module
  */
 
 import { show } from "../../core/check/show.ts";
+import {
+  aggregateText,
+  stackText,
+  textWithCauses,
+  thrownText,
+} from "../../core/redact/printable.ts";
+import { redactMessage } from "../../core/redact/redact.ts";
 import { clip } from "../../core/redact/size.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Layer } from "../types.ts";
+import { MAX_TEXT } from "./limits.ts";
 
 let isNoted = false;
 
@@ -39,4 +48,29 @@ export function layerOf(layer: unknown, name: string): Layer {
     );
   }
   return "custom";
+}
+
+/**
+ * Describes any thrown value: its class, such as `TypeError`, its message, and
+ * its stack with those of its causes and inner errors. It never throws, even if
+ * the value's properties do.
+ */
+export function describeError(error: unknown) {
+  const type = typeof error;
+  const ownStack = (error: Error) => stackText(error, MAX_TEXT);
+  const stackOf = (error: Error) =>
+    ownStack(error)?.concat(aggregateText(error, ownStack));
+  try {
+    if (!(error instanceof Error)) {
+      return { type, message: thrownText(error, MAX_TEXT), stack: undefined };
+    }
+    return {
+      type: String(error.name || "Error"),
+      message: redactMessage(String(error.message), MAX_TEXT),
+      stack: textWithCauses(error, stackOf, MAX_TEXT) || undefined,
+    };
+  } catch {
+    const message = "(a thrown value that can't be described)";
+    return { type, message, stack: undefined };
+  }
 }

@@ -11,7 +11,7 @@ import {
   rule,
 } from "../../core/check/rules.ts";
 import { codeLineOf } from "../export/code_line.ts";
-import { aTracer } from "../record/tracer_rule.ts";
+import { aTracer } from "../record/tracer_options.ts";
 import type { SpanData, TraceData, Tracer } from "../types.ts";
 import { formatTrace, type SpanNotes } from "./format_trace.ts";
 import {

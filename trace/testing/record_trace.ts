@@ -6,7 +6,7 @@ import {
 import { aFunction } from "../../core/check/rules.ts";
 import { runSpan } from "../../core/observe.ts";
 import { createTracer } from "../record/tracer.ts";
-import { aTracer } from "../record/tracer_rule.ts";
+import { aTracer } from "../record/tracer_options.ts";
 import type { TraceData, Tracer } from "../types.ts";
 
 /** Options of {@linkcode recordTrace}. */

@@ -5,7 +5,7 @@
  */
 
 import { exceptionOf } from "../../trace/export/attributes.ts";
-import { parseLink } from "../../trace/export/links.ts";
+import { parseLink } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { pathOfPlace, readStack } from "../model/stack.ts";
 import { SHOWN_LENGTH } from "../model/text.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SpanReference } from "../../trace/export/links.ts";
+import type { SpanReference } from "../../trace/export/semantics.ts";
 import { formatUrlState, type UrlState } from "../model/url_state.ts";
 
 /** A part of the page's state in the URL. */

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import type { SerializedTrace } from "../../../trace/types.ts";
 import {
+  assignLanes,
   type ChromeTraceEvent,
   toChromeTrace,
 } from "../../../trace/export/chrome.ts";
-import { assignLanes } from "../../../trace/export/lanes.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace, START } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";

@@ -8,7 +8,7 @@ import {
   type TracerImpl,
   type TracesAPIOptions,
 } from "@quartet/kit/trace";
-import { addRoute } from "../../../trace/http/extra_routes.ts";
+import { addRoute } from "../../../trace/http/access.ts";
 import { LAYERS } from "../../../trace/layers.ts";
 import { createTestTracer, EPOCH } from "../fakes.ts";
 
