@@ -8,7 +8,7 @@ import { type Rule, rule } from "../core/check/rules.ts";
 import type { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import type { Handler } from "../core/middleware.ts";
-import { isResponse } from "../core/http/response.ts";
+import { isResponse } from "../core/http/message.ts";
 import { BodyError, declaredLength, tooLarge } from "../core/http/read_body.ts";
 
 /** The default limit of a route, in bytes. */

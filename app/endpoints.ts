@@ -14,7 +14,7 @@ import { aFunction, matching, rule } from "../core/check/rules.ts";
 import { isObject } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
 import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
-import { isResponse } from "../core/http/response.ts";
+import { isResponse } from "../core/http/message.ts";
 import { whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
 import { observe } from "../core/observe.ts";

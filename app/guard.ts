@@ -1,7 +1,6 @@
 import { kindOf } from "../core/check/show.ts";
 import type { Context } from "../core/context.ts";
-import { hasHeader } from "../core/http/headers.ts";
-import { isResponse } from "../core/http/response.ts";
+import { hasHeader, isResponse } from "../core/http/message.ts";
 import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import type { Handler } from "../core/middleware.ts";
 import { markIdle, markPersonal } from "../core/personal.ts";

@@ -26,7 +26,12 @@ import { isA, kindOf } from "../core/check/show.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse, UnavailableError } from "../core/error_response.ts";
 import { readHost, refuseHost } from "../core/http/origin.ts";
-import { isResponse, isUnread, unsentError } from "../core/http/response.ts";
+import {
+  isResponse,
+  isUnread,
+  pathOf,
+  unsentError,
+} from "../core/http/message.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
 import {
   attempt,
@@ -35,7 +40,6 @@ import {
   whenDone,
 } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
-import { pathOf } from "../core/path.ts";
 import {
   printable,
   printableError,

@@ -8,7 +8,7 @@ import {
   withMethods,
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
-import { hasHeader } from "../core/http/headers.ts";
+import { hasHeader } from "../core/http/message.ts";
 import { attempt } from "../core/maybe_async.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { runOutside } from "../core/request_scope.ts";

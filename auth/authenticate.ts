@@ -10,7 +10,7 @@
  * @module
  */
 
-import { hasHeader } from "../core/http/headers.ts";
+import { hasHeader } from "../core/http/message.ts";
 import { isA } from "../core/check/show.ts";
 import { attempt, whenDone } from "../core/maybe_async.ts";
 import { observe } from "../core/observe.ts";

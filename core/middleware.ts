@@ -1,5 +1,5 @@
 import type { RequestContext } from "./context.ts";
-import { checkResponse, isResponse } from "./http/response.ts";
+import { checkResponse, isResponse } from "./http/message.ts";
 import { type MaybePromise, whenDone } from "./maybe_async.ts";
 import { currentScope, type RequestScope, runWithin } from "./request_scope.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isResponse } from "./http/response.ts";
+import { isResponse } from "./http/message.ts";
 import { isThenable } from "./maybe_async.ts";
 import type { Layer, ObservedSpan } from "./observed_span.ts";
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";

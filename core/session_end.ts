@@ -14,7 +14,7 @@
  * @module
  */
 
-import { hasHeader } from "./http/headers.ts";
+import { hasHeader } from "./http/message.ts";
 import { currentScope } from "./request_scope.ts";
 import type { RequestSession } from "./request_session.ts";
 

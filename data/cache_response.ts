@@ -2,8 +2,12 @@ import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
 import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import { aDuration, required } from "../core/check/rules.ts";
-import { hasHeader } from "../core/http/headers.ts";
-import { isResponse, isUnread } from "../core/http/response.ts";
+import {
+  hasHeader,
+  isResponse,
+  isUnread,
+  pathOf,
+} from "../core/http/message.ts";
 import {
   claimedCookies,
   isIdle,
@@ -12,7 +16,6 @@ import {
 } from "../core/personal.ts";
 import { WatchScope } from "../core/watch_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
-import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { noteBypass } from "./cache_observer.ts";
 import {

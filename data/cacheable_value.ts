@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isResponse } from "../core/http/response.ts";
+import { isResponse } from "../core/http/message.ts";
 import { CacheError } from "./error.ts";
 
 /**

@@ -7,8 +7,11 @@
 import { kindOf } from "../core/check/show.ts";
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes, toHex } from "../core/bytes/bytes.ts";
-import { copyResponse } from "../core/http/response.ts";
-import { dropTraceHeaders, hasHeader } from "../core/http/headers.ts";
+import {
+  copyResponse,
+  dropTraceHeaders,
+  hasHeader,
+} from "../core/http/message.ts";
 import { claimedCookies, noteCacheControl } from "../core/personal.ts";
 import { cookieObstacle } from "./cookie_rule.ts";
 

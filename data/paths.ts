@@ -6,7 +6,7 @@
 
 import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
-import { pathOf } from "../core/path.ts";
+import { pathOf } from "../core/http/message.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 import { trimEnd } from "../core/trim_end.ts";
 

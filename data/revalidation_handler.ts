@@ -2,7 +2,7 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
-import { isResponse } from "../core/http/response.ts";
+import { isResponse } from "../core/http/message.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
 import {
   readInvalidation,

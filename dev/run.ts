@@ -1,7 +1,7 @@
 import { createApp } from "../app/host.ts";
 import type { Fetcher } from "../app/fetcher.ts";
 import { noteDevCommand } from "../core/runtime/environment.ts";
-import { checkResponse } from "../core/http/response.ts";
+import { checkResponse } from "../core/http/message.ts";
 import { serverURL } from "../app/server_url.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";

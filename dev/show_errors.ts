@@ -1,7 +1,7 @@
 import { prefersHtml } from "../core/http/accept.ts";
 import { unhandledErrorOf } from "../core/http/unhandled_error.ts";
 import type { Middleware } from "../core/middleware.ts";
-import { pathOf } from "../core/path.ts";
+import { pathOf } from "../core/http/message.ts";
 import { printable } from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
 import { runOutside } from "../core/request_scope.ts";

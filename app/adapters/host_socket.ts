@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { checkResponse } from "../../core/http/response.ts";
+import { checkResponse } from "../../core/http/message.ts";
 import { offerUpgrade, type Socket } from "../../core/socket/upgrade.ts";
 import type { Fetcher } from "../fetcher.ts";
 

@@ -14,7 +14,7 @@ import {
   readGuards,
 } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/origin.ts";
-import { isResponse, isUnread, unsentError } from "../../core/http/response.ts";
+import { isResponse, isUnread, unsentError } from "../../core/http/message.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { AuthFragment } from "../../core/route.ts";

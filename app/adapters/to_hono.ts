@@ -3,7 +3,7 @@ import {
   Context,
   type RequestContext,
 } from "../../core/context.ts";
-import { checkResponse } from "../../core/http/response.ts";
+import { checkResponse } from "../../core/http/message.ts";
 import { isA } from "../../core/check/show.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";

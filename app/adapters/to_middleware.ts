@@ -1,5 +1,5 @@
 import { type ConnectionInfo, Context } from "../../core/context.ts";
-import { checkResponse } from "../../core/http/response.ts";
+import { checkResponse } from "../../core/http/message.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { createHost } from "../host.ts";

@@ -5,7 +5,7 @@ import {
 } from "../../core/check/options.ts";
 import { aFunction, secret } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { checkResponse } from "../../core/http/response.ts";
+import { checkResponse } from "../../core/http/message.ts";
 import { whenDone } from "../../core/maybe_async.ts";
 import type { AppOptions } from "../app.ts";
 import { aBodySize, limitBody } from "../body_limit.ts";

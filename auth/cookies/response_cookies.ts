@@ -9,7 +9,7 @@ import {
   whenDone,
 } from "../../core/maybe_async.ts";
 import { isA } from "../../core/check/show.ts";
-import { copyResponse, isUnread } from "../../core/http/response.ts";
+import { copyResponse, isUnread } from "../../core/http/message.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/error_response.ts";

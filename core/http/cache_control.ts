@@ -5,7 +5,7 @@
  * @module
  */
 
-import { editHeaders } from "./headers.ts";
+import { editHeaders } from "./message.ts";
 
 /** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
 export function readCacheControl(

@@ -5,7 +5,7 @@
  */
 
 import { concatBytes } from "../bytes/bytes.ts";
-import { hasHeader } from "./headers.ts";
+import { hasHeader } from "./message.ts";
 
 /** The reason that a body couldn't be read. */
 export class BodyError extends Error {

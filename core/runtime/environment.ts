@@ -1,9 +1,11 @@
 /**
- * What the process offers: whether it runs in production or under the dev command,
- * and modules of Node that few requests need, loaded at their first use.
+ * What the process offers: whether it runs in production, what the dev command has
+ * set, and modules of Node that few requests need, loaded at their first use.
  *
  * @module
  */
+
+import type { Attributes } from "../observed_span.ts";
 
 const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"] as const;
 
@@ -36,17 +38,50 @@ function readVariables(): (string | undefined)[] | undefined {
 }
 
 /** Global, because the command and the app may load copies of the package. */
-const KEY = Symbol.for("@quartet/kit/dev");
-const notes = globalThis as { [KEY]?: boolean };
+const DEV = Symbol.for("@quartet/kit/dev");
+const notes = globalThis as { [DEV]?: boolean };
 
 /** Marks this process as run by the dev command. */
 export function noteDevCommand(): void {
-  notes[KEY] = true;
+  notes[DEV] = true;
 }
 
 /** Whether the dev command runs this process. */
 export function isDevCommand(): boolean {
-  return notes[KEY] === true;
+  return notes[DEV] === true;
+}
+
+/**
+ * Finds the line of user code that calls the kit. Only the dev command can do so,
+ * as finding it takes longer than most calls.
+ */
+const CALL_SITE = Symbol.for("@quartet/kit/call-site");
+const hooks = globalThis as {
+  [CALL_SITE]?: (() => Attributes | undefined) | undefined;
+};
+
+let definitions: WeakMap<object, Attributes> | undefined;
+
+/**
+ * Sets the function that finds the calling line, or removes it.
+ *
+ * @param find Returns `code.file.path` and `code.line.number`, if it finds them.
+ */
+export function findCallSites(
+  find: (() => Attributes | undefined) | undefined,
+) {
+  hooks[CALL_SITE] = find;
+}
+
+/** Notes that the calling line defines `value`, such as a procedure's handler. */
+export function noteDefinition(value: object): void {
+  const site = hooks[CALL_SITE]?.();
+  if (site !== undefined) (definitions ??= new WeakMap()).set(value, site);
+}
+
+/** Returns the line that defines `value`, as attributes of a span. */
+export function definitionOf(value: object): Attributes | undefined {
+  return definitions?.get(value);
 }
 
 type NodeBuffer = typeof import("node:buffer");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { findCallSites } from "../../core/runtime/call_site.ts";
+import { findCallSites } from "../../core/runtime/environment.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/host.ts";
 import { addRoute } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";

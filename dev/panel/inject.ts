@@ -7,7 +7,7 @@
  */
 
 import type { Middleware } from "../../core/middleware.ts";
-import { pathOf } from "../../core/path.ts";
+import { pathOf } from "../../core/http/message.ts";
 import { printable } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { runOutside } from "../../core/request_scope.ts";

@@ -9,7 +9,7 @@
 import type { RequestContext } from "../../core/context.ts";
 import { checkValue } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
-import { noteDefinition } from "../../core/runtime/call_site.ts";
+import { noteDefinition } from "../../core/runtime/environment.ts";
 import {
   aSchema,
   type Schema,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/response.ts";
+import { isResponse } from "../../core/http/message.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/check/show.ts";
 import {

@@ -9,7 +9,7 @@ import {
   refuseHost,
 } from "../../core/http/origin.ts";
 import { acceptDirect } from "../../core/middleware.ts";
-import { pathOf } from "../../core/path.ts";
+import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";

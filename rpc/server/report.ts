@@ -10,7 +10,7 @@
 
 import { isA } from "../../core/check/show.ts";
 import { isClientError, UnavailableError } from "../../core/error_response.ts";
-import { isResponse } from "../../core/http/response.ts";
+import { isResponse } from "../../core/http/message.ts";
 import { printableError, reportError } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { clip } from "../../core/redact/size.ts";

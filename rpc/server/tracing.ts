@@ -7,12 +7,12 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/response.ts";
+import { isResponse } from "../../core/http/message.ts";
 import { runSpan } from "../../core/observe.ts";
 import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { isA } from "../../core/check/show.ts";
-import { definitionOf } from "../../core/runtime/call_site.ts";
+import { definitionOf } from "../../core/runtime/environment.ts";
 import { UnavailableError } from "../../core/error_response.ts";
 import { RPCError } from "../error.ts";
 import type { Call } from "./call.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { exchange } from "../helpers.ts";
-import { pathOf } from "../../core/path.ts";
+import { pathOf } from "../../core/http/message.ts";
 
 const URLS = [
   "http://h",

@@ -1,7 +1,6 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { readResponse } from "../../core/http/cache_control.ts";
-import { isUnread } from "../../core/http/response.ts";
-import { TRACE_ID } from "../../core/http/headers.ts";
+import { isUnread, pathOf, TRACE_ID } from "../../core/http/message.ts";
 import {
   acceptDirect,
   type DirectMiddleware,
@@ -9,7 +8,6 @@ import {
   type Middleware,
 } from "../../core/middleware.ts";
 import { isThenable, type MaybePromise } from "../../core/maybe_async.ts";
-import { pathOf } from "../../core/path.ts";
 import {
   RequestScope,
   runInScope,

@@ -9,7 +9,7 @@ import { errorResponse } from "../../core/error_response.ts";
 import { refuseUncalled } from "../../core/guard_fragment.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
-import { pathOf } from "../../core/path.ts";
+import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createTracesAPIHandler } from "../live/api.ts";
 import { createOTLPReceiver } from "../live/otlp_receiver.ts";

@@ -5,13 +5,13 @@
  */
 
 import type { ResponseFacts } from "../../core/http/cache_control.ts";
-import { copyResponse } from "../../core/http/response.ts";
 import {
+  copyResponse,
   dropTraceTiming,
   hasHeader,
   TRACE_ID,
   withoutTraceHeaders,
-} from "../../core/http/headers.ts";
+} from "../../core/http/message.ts";
 import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
 import type { Span } from "../types.ts";

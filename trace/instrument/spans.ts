@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/response.ts";
+import { isResponse } from "../../core/http/message.ts";
 import { attempt, whenDone } from "../../core/maybe_async.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
 import { currentScope } from "../../core/request_scope.ts";

@@ -3,7 +3,7 @@ import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse, methodNotAllowed } from "../../core/error_response.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
-import { pathOf } from "../../core/path.ts";
+import { pathOf } from "../../core/http/message.ts";
 import { type Authorize, refuse, ruleOf } from "../http/access.ts";
 import type { Tracer } from "../types.ts";
 

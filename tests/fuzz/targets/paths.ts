@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { createApp } from "@quartet/kit/app";
 import { mutated, piece } from "../input/mutate.ts";
 import { defineTarget } from "../target.ts";
-import { pathOf } from "../../../core/path.ts";
+import { pathOf } from "../../../core/http/message.ts";
 
 const segment = fc.oneof(
   { arbitrary: fc.constantFrom("items", "files", "1", "a b"), weight: 4 },

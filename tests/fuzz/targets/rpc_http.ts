@@ -16,7 +16,7 @@ import {
   createSubjectRouter,
   procedureInput,
 } from "./rpc_router.ts";
-import { pathOf } from "../../../core/path.ts";
+import { pathOf } from "../../../core/http/message.ts";
 
 const TRANSFORMERS: Readonly<Record<string, Transformer | undefined>> = {
   none: undefined,
