@@ -30,6 +30,7 @@ import {
   isResponse,
   isUnread,
   pathOf,
+  thrownResponse,
   unsentError,
 } from "../core/http/message.ts";
 import { noteUnhandledError } from "../core/http/unhandled_error.ts";
@@ -256,10 +257,11 @@ export function createHost(options: HostOptions): Host {
   }
 
   function composeChain(): Chain<Context, Otherwise | undefined> {
-    // `answer` recovers outside of all middlewares.
+    // A thrown response passes the middlewares like a returned one. `answer`
+    // recovers outside of all middlewares.
     const routes = inner.length === 0
       ? router.dispatch
-      : compose(inner, recovering(router.dispatch, passThrown));
+      : compose(inner, recovering(router.dispatch, thrownResponse));
     return outer.length === 0
       ? routes
       : compose(outer, recovering(routes, recover));
@@ -288,12 +290,6 @@ function recovering<E>(
 ): Chain<Context, E> {
   return (request, context, end) =>
     attempt(chain, recover, request, context, end);
-}
-
-/** A thrown response passes the middlewares like a returned one. */
-function passThrown(error: unknown): Response {
-  if (isUnread(error)) return error;
-  throw error;
 }
 
 function logError(error: unknown, request: Request): void {

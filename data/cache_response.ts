@@ -5,8 +5,8 @@ import { aDuration, required } from "../core/check/rules.ts";
 import {
   hasHeader,
   isResponse,
-  isUnread,
   pathOf,
+  thrownResponse,
 } from "../core/http/message.ts";
 import {
   claimedCookies,
@@ -294,10 +294,4 @@ export function createResponseCache(
       return response;
     }
   };
-}
-
-/** Returns a thrown response, and rethrows anything else. */
-function thrownResponse(error: unknown): Response {
-  if (isUnread(error)) return error;
-  throw error;
 }

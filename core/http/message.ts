@@ -64,6 +64,12 @@ export function isUnread(value: unknown): value is Response {
   return isResponse(value) && !value.bodyUsed && value.type !== "error";
 }
 
+/** Returns a thrown response, and rethrows anything else. */
+export function thrownResponse(error: unknown): Response {
+  if (isUnread(error)) return error;
+  throw error;
+}
+
 /** Creates the error for a thrown response that isn't {@linkcode isUnread}. */
 export function unsentError({ method, url }: Request, thrown: Response) {
   const problem = thrown.type === "error"

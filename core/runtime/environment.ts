@@ -1,6 +1,6 @@
 /**
- * What the process offers: whether it runs in production, what the dev command has
- * set, and modules of Node that few requests need, loaded at their first use.
+ * Facts about the process: whether it runs in production, and what the dev command
+ * has set. Also modules of Node that few requests need, loaded at their first use.
  *
  * @module
  */

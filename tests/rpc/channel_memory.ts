@@ -7,7 +7,7 @@
 
 import { createChannel } from "@quartet/kit/rpc";
 
-/** Returns the bytes in use. What a collection leaves, the next one may take. */
+/** Returns the bytes in use. One garbage collection may leave some behind. */
 async function heap(): Promise<number> {
   const sizes: number[] = [];
   for (let i = 0; i < 5; i++) {

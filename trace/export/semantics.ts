@@ -1,6 +1,6 @@
 /**
- * What the attributes of a span mean: OpenTelemetry's semantic conventions 1.44, the
- * names before 1.20 that are still common, and links to other spans.
+ * Reads and writes the attributes of spans: OpenTelemetry's semantic conventions
+ * 1.44, the names before 1.20 that are still common, and links to other spans.
  *
  * @module
  */
