@@ -2,10 +2,10 @@ import { checkOptions, type OptionRules } from "../core/check/options.ts";
 import {
   aBoolean,
   aFunction,
+  anAbortSignal,
   anIntegerBetween,
   aString,
   aTimeout,
-  withMethods,
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
 import { hasHeader } from "../core/http/message.ts";
@@ -68,7 +68,7 @@ const OPTIONS: OptionRules<ServeOptions> = {
   cert: true,
   key: true,
   reusePort: aBoolean,
-  signal: withMethods("an AbortSignal", "addEventListener"),
+  signal: anAbortSignal,
   signals: aBoolean,
   drain: aTimeout("seconds", { zero: true }),
   shutdownTimeout: aTimeout("seconds", { zero: true, endless: true }),

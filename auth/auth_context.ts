@@ -57,9 +57,17 @@ export interface AuthContext<
   isAuthenticated(): boolean;
   /** Whether the user has a role. */
   hasRole(role: string): boolean;
-  /** Whether the user has at least one of the roles. */
+  /**
+   * Whether the user has at least one of the roles.
+   *
+   * @throws {TypeError} If `roles` isn't an array.
+   */
   hasAnyRole(roles: readonly string[]): boolean;
-  /** Whether the request is authenticated and the user has all of the roles. */
+  /**
+   * Whether the request is authenticated and the user has all of the roles.
+   *
+   * @throws {TypeError} If `roles` isn't an array.
+   */
   hasAllRoles(roles: readonly string[]): boolean;
   /** Returns the user of the session, with all fields that were kept. */
   getUser(): U | null;

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkValue } from "../core/check/options.ts";
+import { rule } from "../core/check/rules.ts";
 import type { RequestContext } from "../core/context.ts";
 import { markPersonal } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";
@@ -21,6 +23,7 @@ import {
 import type { Session, User } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
+const A_ROLE_LIST = rule("an array of roles", Array.isArray);
 
 /** The user of a request. Reading it makes the response personal. */
 export class RequestUser implements RequestSession {
@@ -72,11 +75,13 @@ export class RequestUser implements RequestSession {
   }
 
   hasAnyRole(roles: readonly string[]): boolean {
+    checkValue(roles, "roles", A_ROLE_LIST, "check roles");
     this.ask();
     return roles.some((role) => this.#roles.includes(role));
   }
 
   hasAllRoles(roles: readonly string[]): boolean {
+    checkValue(roles, "roles", A_ROLE_LIST, "check roles");
     return this.isAuthenticated() &&
       roles.every((role) => this.#roles.includes(role));
   }

@@ -149,6 +149,15 @@ export function withMethods(
   };
 }
 
+/** A request. */
+export const aRequest: Rule = withMethods("a Request", "clone");
+
+/** A signal that can abort. */
+export const anAbortSignal: Rule = withMethods(
+  "an AbortSignal",
+  "addEventListener",
+);
+
 /** Returns a rule for an array whose every element meets a rule. */
 export function anArrayOf(expected: string, element: Rule): Rule {
   return rule(

@@ -4,9 +4,14 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
 import {
   aFunction,
+  anAbortSignal,
   aPositiveInteger,
   aString,
 } from "../../core/check/rules.ts";
@@ -60,6 +65,8 @@ export interface Channel<T> {
    * @param signal Ends the subscription, also while it waits. The signal of a
    * call ends it when the call is done, too.
    * @param options The position to begin after.
+   * @throws {TypeError} If `signal` isn't an `AbortSignal`, or an option is wrong
+   * or unknown.
    */
   subscribe(
     signal: AbortSignal,
@@ -70,10 +77,23 @@ export interface Channel<T> {
   readonly subscribers: number;
 }
 
-/** The names of {@linkcode ChannelSubscribeOptions}. */
-export const SUBSCRIBE: OptionRules<ChannelSubscribeOptions> = {
+const SUBSCRIBE: OptionRules<ChannelSubscribeOptions> = {
   lastEventId: aString,
 };
+
+/**
+ * Checks the arguments of `subscribe()`.
+ *
+ * @throws {TypeError} If one is wrong.
+ */
+export function checkSubscribe(
+  signal: AbortSignal,
+  options: ChannelSubscribeOptions,
+): void {
+  const operation = "subscribe to channel";
+  checkValue(signal, "signal", anAbortSignal, operation);
+  checkOptions(options, SUBSCRIBE, operation);
+}
 
 /** Settings of a channel. */
 export interface ChannelOptions {
@@ -146,7 +166,7 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
       return Promise.resolve(id);
     },
     subscribe(signal, options = {}) {
-      checkOptions(options, SUBSCRIBE, "subscribe to channel");
+      checkSubscribe(signal, options);
       const { lastEventId } = options;
       const start = startOf(options);
       const position = lastEventId === undefined

@@ -1,7 +1,6 @@
-import { checkOptions } from "../../core/check/options.ts";
 import { ENDS, Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
-import { type ChannelSubscribeOptions, SUBSCRIBE } from "./channel.ts";
+import { type ChannelSubscribeOptions, checkSubscribe } from "./channel.ts";
 import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost, RingReader } from "./message_ring.ts";
@@ -62,7 +61,7 @@ export function createLogChannel<T>(
     signal: AbortSignal,
     options: ChannelSubscribeOptions = {},
   ): AsyncIterableIterator<Tracked<T>> {
-    checkOptions(options, SUBSCRIBE, "subscribe to channel");
+    checkSubscribe(signal, options);
     const { lastEventId } = options;
     checkOpen("subscribe");
     const start = startOf(options);

@@ -1,12 +1,6 @@
 import { RPCError } from "../error.ts";
 import { ENDS, type Tracked } from "../procedure/tracked.ts";
 
-/** A reader that waits for the next message. */
-interface Waiter {
-  /** Called once when there is a message. It may wait again at once. */
-  wake(): void;
-}
-
 /** A position before all messages: its next message is lost. */
 export const LOST = -1;
 
@@ -29,7 +23,7 @@ export class MessageRing<T> {
   readonly #messages: (Tracked<T> | undefined)[] = [];
   #start = 0;
   #end = 0;
-  #waiting = new Set<Waiter>();
+  #waiting = new Set<RingReader<T>>();
 
   /** Creates an empty ring. */
   constructor(capacity: number) {
@@ -70,22 +64,22 @@ export class MessageRing<T> {
     this.#wake();
   }
 
-  /** Wakes the reader with the next message. */
-  wait(waiter: Waiter): void {
-    this.#waiting.add(waiter);
+  /** Wakes the reader once, with the next message. It may wait again at once. */
+  wait(reader: RingReader<T>): void {
+    this.#waiting.add(reader);
   }
 
   /** Stops waiting. */
-  forget(waiter: Waiter): void {
-    this.#waiting.delete(waiter);
+  forget(reader: RingReader<T>): void {
+    this.#waiting.delete(reader);
   }
 
   #wake(): void {
     if (this.#waiting.size === 0) return;
     const waiting = this.#waiting;
-    // A new set, so that a waiter which waits again isn't woken again.
+    // A new set, so that a reader which waits again isn't woken again.
     this.#waiting = new Set();
-    for (const waiter of waiting) waiter.wake();
+    for (const reader of waiting) reader.wake();
   }
 }
 
@@ -104,23 +98,17 @@ export const DEFAULT_HISTORY = 1024;
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;
 
-/** A pending call of `next()`. */
-interface Call<T> {
-  resolve(result: Result<T>): void;
-  reject(error: unknown): void;
-}
-
 /**
  * Reads a ring from a position on, until the signal aborts. It fails if the
  * ring no longer holds the next message.
  */
 export class RingReader<T>
-  implements AsyncIterableIterator<Tracked<T>, undefined>, Waiter {
+  implements AsyncIterableIterator<Tracked<T>, undefined> {
   readonly #ring: MessageRing<T>;
   readonly #signal: AbortSignal;
   readonly #onEnd: (() => void) | undefined;
-  /** Pending calls in order. Usually one. */
-  readonly #calls: Call<T>[] = [];
+  /** Pending calls of `next()`, in order. Usually one. */
+  readonly #calls: PromiseWithResolvers<Result<T>>[] = [];
   #position: number;
   #ended = false;
 
@@ -152,9 +140,9 @@ export class RingReader<T>
       }
     }
     this.#ring.wait(this);
-    return new Promise((resolve, reject) => {
-      this.#calls.push({ resolve, reject });
-    });
+    const call = Promise.withResolvers<Result<T>>();
+    this.#calls.push(call);
+    return call.promise;
   }
 
   /** Ends it at once, even while `next()` waits. */

@@ -3,7 +3,11 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { withMethods } from "../../core/check/rules.ts";
+import {
+  anAbortSignal,
+  aRequest,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { printableError, reportError } from "../../core/redact/printable.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
@@ -26,8 +30,8 @@ export interface CallerOptions {
 }
 
 const OPTIONS: OptionRules<CallerOptions> = {
-  request: withMethods("a Request", "clone"),
-  signal: withMethods("an AbortSignal", "addEventListener"),
+  request: aRequest,
+  signal: anAbortSignal,
   responseHeaders: withMethods("a Headers object", "append"),
 };
 

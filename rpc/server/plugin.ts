@@ -1,6 +1,15 @@
 import { refuseUncalled } from "../../core/guard_fragment.ts";
-import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
+import {
+  aBoolean,
+  aLimit,
+  aRequest,
+  required,
+} from "../../core/check/rules.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
 import {
   isCrossOrigin,
@@ -76,6 +85,8 @@ export interface RPCPlugin extends Plugin {
    * @param ctx The `ctx` of handlers.
    * @returns The response, or `undefined` for other paths. A malformed `Host` gets
    * a 400, because it could choose the path.
+   * @throws {TypeError} If `request` isn't a `Request`, such as a framework's
+   * context.
    */
   handle(
     request: Request,
@@ -213,9 +224,12 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     middleware: acceptDirect((request, context, next) =>
       handle(request, context) ?? next()
     ),
-    // Otherwise `Host: x/api/rpc?` would choose the endpoint.
-    handle: (request, ctx) =>
-      readHost(request) === undefined ? refuseHost() : handle(request, ctx),
+    handle(request, ctx) {
+      checkValue(request, "it", aRequest, "handle request");
+      // Otherwise `Host: x/api/rpc?` would choose the endpoint.
+      if (readHost(request) === undefined) return refuseHost();
+      return handle(request, ctx);
+    },
     async close() {
       const reason = new Stopped("shutdown", "The server shuts down");
       for (const data of connections) abortAll(data, reason);

@@ -222,6 +222,26 @@ Deno.test("Roles that are a string from the session callback are an error", asyn
   );
 });
 
+Deno.test("hasAnyRole() and hasAllRoles() require a list of roles", async () => {
+  const ask: Route = {
+    path: "/roles",
+    loader({ context }) {
+      const auth = getAuth(context);
+      for (const method of ["hasAnyRole", "hasAllRoles"] as const) {
+        assertThrows(
+          () => auth[method]("admin" as never),
+          TypeError,
+          'Cannot check roles: roles must be an array of roles, received "admin"',
+        );
+      }
+      return "checked";
+    },
+  };
+  await using server = await startAuth({}, [ask]);
+  assertEquals(await server.browser().json("/roles"), "checked");
+  assertEquals(await (await server.signIn("ada")).json("/roles"), "checked");
+});
+
 Deno.test("hasRole(), hasAnyRole() and hasAllRoles() check the session's roles, and return false when signed out", async () => {
   const ask: Route = {
     path: "/roles",

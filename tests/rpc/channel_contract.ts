@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   type Channel,
   createCaller,
@@ -307,6 +307,18 @@ export function testChannel(kind: ChannelKind): void {
     assertEquals(channel.subscribers, 0);
     await channel.publish(1);
     assertEquals(await stream.next(), DONE);
+  });
+
+  test("requires a signal, and counts no subscriber without it", (channel) => {
+    for (const signal of [undefined, null, {}, new AbortController()]) {
+      assertThrows(
+        () => channel.subscribe(signal as never),
+        TypeError,
+        "Cannot subscribe to channel: signal must be an AbortSignal, received",
+      );
+    }
+    assertEquals(channel.subscribers, 0);
+    return Promise.resolve();
   });
 
   test("ends with return(), even while it waits and when called twice", async (channel) => {

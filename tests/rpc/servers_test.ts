@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
 import { Hono } from "hono";
@@ -76,3 +76,15 @@ for (const [name, serve] of Object.entries(servers)) {
     await server.shutdown();
   });
 }
+
+Deno.test("handle() requires a Request, not another framework's context", () => {
+  const plugin = rpcPlugin({ router: api });
+  const request = new Request("http://localhost/api/rpc");
+  for (const received of [{ req: { raw: request } }, request.url, undefined]) {
+    assertThrows(
+      () => plugin.handle(received as never),
+      TypeError,
+      "Cannot handle request: it must be a Request, received",
+    );
+  }
+});
