@@ -21,10 +21,10 @@ export interface PostgresServer extends AsyncDisposable {
 /** The drivers that stores must work with. */
 export const DRIVERS = {
   "npm:pg": (url: string) => () => new pg.Client(url),
-  // After end(), the timer of a connection's lifetime runs until its socket has
-  // closed, which may be after the test.
+  // After end(), the client's timers run until its sockets have closed, which may
+  // be after the test.
   "npm:postgres": (url: string) => () =>
-    postgres(url, { max: 1, max_lifetime: 0 }),
+    postgres(url, { max: 1, max_lifetime: 0, connect_timeout: 0 }),
 } as const;
 
 export type Driver = keyof typeof DRIVERS;
