@@ -12,9 +12,12 @@ const TILES = [
   ...Array.from({ length: 10 }, (_, i) => `shelf-${i + 1}`),
 ];
 
-/** The planted causes. The first one is long compared with the whole page. */
+/**
+ * The planted causes. The first one is long compared with the whole page. The other
+ * one is the time between the two tiles, so that a busy browser doesn't swap them.
+ */
 const CONNECT_TIME = 1_500;
-const CALL_TIME = 40;
+const CALL_TIME = 200;
 
 const pause = (ms: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, ms));
