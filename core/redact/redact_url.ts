@@ -13,7 +13,11 @@
  * @module
  */
 
-import { isSecretField, isSecretParameter, nameAtEnd } from "./secret_names.ts";
+import {
+  isSecretParameter,
+  isSecretProperty,
+  nameAtEnd,
+} from "./secret_names.ts";
 
 /** Replaces a secret. */
 export const REDACTED = "REDACTED";
@@ -106,7 +110,7 @@ export function redactPairs(text: string, redact: RedactDecoded): string {
     }
     const name = pair.slice(start, equals);
     const isSecret = separator === ""
-      ? isSecretField(nameAtEnd(name))
+      ? isSecretProperty(nameAtEnd(name))
       : isSecretParameter(decodeASCII(name));
     const value = pair.slice(equals + 1);
     const shown = isSecret && value !== ""

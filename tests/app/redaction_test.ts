@@ -205,6 +205,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `Invalid token: ${SECRET}, user: ada (password: ${SECRET}) is locked`,
     "Invalid token: REDACTED, user: ada (password: REDACTED) is locked",
   ],
+  "an id of a session in a sentence": [
+    `No session for session_id=${SECRET} and sessionId=${SECRET}; state=open code=E4`,
+    "No session for session_id=REDACTED and sessionId=REDACTED; state=open code=E4",
+  ],
   "options of a command": [
     `--auth-token ${SECRET} failed: mysql --password ${SECRET} --api-key '${SECRET}' -n 1`,
     "--auth-token REDACTED failed: mysql --password REDACTED --api-key 'REDACTED' -n 1",
