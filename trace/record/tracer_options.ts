@@ -17,24 +17,6 @@ import type { RandomSource } from "../trace_context.ts";
 import type { Layer, Tracer } from "../types.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
-/** Returns the rule for a tracer, with the methods that its user calls. */
-export function aTracer(...methods: readonly (keyof Tracer)[]): Rule {
-  return withMethods("the result of createTracer()", ...methods);
-}
-
-/** The part of a tracer's options that each of its traces follows. */
-export interface TraceSettings {
-  /** Maximum spans of a trace. */
-  readonly maxSpansPerTrace: number;
-  /** Shorter traces aren't stored, in milliseconds. */
-  readonly minDurationMs: number;
-  /** Whether spans of a layer are recorded. */
-  records(layer: Layer): boolean;
-}
-
-/** The settings of each tracer. Not a member, because they aren't public. */
-export const settingsOf = new WeakMap<Tracer, TraceSettings>();
-
 /** Options of a tracer. */
 export interface TracerOptions {
   /**
@@ -94,4 +76,22 @@ export function readTracerOptions(options: TracerOptions) {
     clock,
     random,
   };
+}
+
+/** The part of a tracer's options that each of its traces follows. */
+export interface TraceSettings {
+  /** Maximum spans of a trace. */
+  readonly maxSpansPerTrace: number;
+  /** Shorter traces aren't stored, in milliseconds. */
+  readonly minDurationMs: number;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+}
+
+/** The settings of each tracer. Not a member, because they aren't public. */
+export const settingsOf = new WeakMap<Tracer, TraceSettings>();
+
+/** Returns the rule for a tracer, with the methods that its user calls. */
+export function aTracer(...methods: readonly (keyof Tracer)[]): Rule {
+  return withMethods("the result of createTracer()", ...methods);
 }
