@@ -52,8 +52,8 @@ export function isDevCommand(): boolean {
 }
 
 /**
- * Finds the line of user code that calls the kit. Only the dev command can do so,
- * as finding it takes longer than most calls.
+ * The key of the function that finds the line of user code that calls the kit. Only
+ * the dev command sets it, as finding the line takes longer than most calls.
  */
 const CALL_SITE = Symbol.for("@quartet/kit/call-site");
 const hooks = globalThis as {

@@ -52,8 +52,8 @@ export function layerOf(layer: unknown, name: string): Layer {
 
 /**
  * Describes any thrown value: its class, such as `TypeError`, its message, and
- * its stack with those of its causes and inner errors. It never throws, even if
- * the value's properties do.
+ * its stack. The stacks of its causes and inner errors follow. It never throws,
+ * even if the value's properties do.
  */
 export function describeError(error: unknown) {
   const type = typeof error;
