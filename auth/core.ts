@@ -4,7 +4,7 @@ import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { OPERATION } from "./error.ts";
 import { createEmit } from "./events.ts";
-import { OAuthFlow } from "./oauth/flow.ts";
+import { createOAuthFlow } from "./oauth/flow.ts";
 import type { AuthConfig } from "./options.ts";
 import { readOptions } from "./read_options.ts";
 import { readProviders } from "./read_providers.ts";
@@ -49,7 +49,7 @@ export function createCore(config: AuthConfig) {
     watcher: createSessionWatcher({ store, sessions, callbacks, now }),
     providers: readProviders(providers),
     callbacks,
-    flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),
+    flow: createOAuthFlow(keys, settings.cookie, now),
     emit,
     signInLimiter,
     /** Returns the address of a client, if known. */

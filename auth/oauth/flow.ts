@@ -14,7 +14,11 @@ import {
   oauthFailed,
   ProfileFailure,
 } from "./callback.ts";
-import { FlowCookies, LIFETIME, type PendingSignIn } from "./flow_cookie.ts";
+import {
+  createFlowCookies,
+  LIFETIME,
+  type PendingSignIn,
+} from "./flow_cookie.ts";
 import { issuerProblem, serverOf } from "./issuer.ts";
 import { digest, isEqual, randomValue } from "./pkce.ts";
 
@@ -26,37 +30,31 @@ const MAX_RETURN_TO = 512;
 /** Maximum used states that are remembered. */
 const MAX_STATES = 100_000;
 
-/** The options of an {@linkcode OAuthFlow}. */
-export interface OAuthFlowOptions {
-  /** Seals what the browser keeps. */
-  readonly keys: KeyRing;
-  /** The settings of the session's cookie, also used for pending sign-ins. */
-  readonly cookie: CookieSettings;
-  /** Returns the time in milliseconds of the Unix epoch. */
-  readonly now: () => number;
-}
-
-/** Sign-in at a third party, for the providers of one plugin. */
-export class OAuthFlow {
-  readonly #cookies: FlowCookies;
-  readonly #now: () => number;
+/**
+ * Creates the sign-in at a third party, for the providers of one plugin.
+ *
+ * @param keys Seals what the browser keeps.
+ * @param cookie The settings of the session's cookie, also used for pending
+ * sign-ins.
+ * @param now Returns the time in milliseconds of the Unix epoch.
+ */
+export function createOAuthFlow(
+  keys: KeyRing,
+  cookie: CookieSettings,
+  now: () => number,
+) {
+  const flowCookies = createFlowCookies(keys, cookie);
   /**
    * The replay guard: used states.
    *
    * An attacker who completes 50,000 sign-ins can make it forget a state early,
    * without a gain: providers accept each code once (RFC 6749, section 4.1.2).
    */
-  readonly #used = new GenerationMap<string, true>({
+  const used = new GenerationMap<string, true>({
     maxSize: MAX_STATES,
     // Twice, because the clock of the server that began a sign-in may be ahead.
     lifetime: 2 * LIFETIME,
   });
-
-  /** Creates a flow without pending sign-ins. */
-  constructor({ keys, cookie, now }: OAuthFlowOptions) {
-    this.#cookies = new FlowCookies(keys, cookie);
-    this.#now = now;
-  }
 
   /**
    * Begins a sign-in.
@@ -69,7 +67,7 @@ export class OAuthFlow {
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
    * @throws {TypeError} If the redirect URI isn't valid.
    */
-  begin<U extends BaseUser>(
+  function begin<U extends BaseUser>(
     provider: AuthProvider<U>,
     requested: string | undefined,
     cookieHeader: string | null,
@@ -88,12 +86,12 @@ export class OAuthFlow {
       redirect: digest(redirectUri),
       verifier,
       nonce,
-      begun: this.#now(),
+      begun: now(),
       server: serverOf(url),
       isIssuerRequired: provider.isIssuerRequired === true,
       returnTo: isReturnAddress(returnTo) ? returnTo : undefined,
     };
-    return { url, cookies: this.#cookies.add(pending, cookieHeader) };
+    return { url, cookies: flowCookies.add(pending, cookieHeader) };
   }
 
   /**
@@ -104,20 +102,20 @@ export class OAuthFlow {
    * the user, which rejects with an {@linkcode AuthError} if there is none; and
    * the path to go to.
    */
-  finish<U extends BaseUser>(
+  function finish<U extends BaseUser>(
     provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
   ): { cookies: string[]; user: Promise<U>; returnTo: string | undefined } {
-    const pending = this.#cookies.find(answer.state, cookieHeader);
+    const pending = flowCookies.find(answer.state, cookieHeader);
     return {
-      cookies: this.#cookies.remove(answer.state),
-      user: this.#complete(provider, answer, pending),
+      cookies: flowCookies.remove(answer.state),
+      user: complete(provider, answer, pending),
       returnTo: typeof pending === "string" ? undefined : pending.returnTo,
     };
   }
 
-  async #complete<U extends BaseUser>(
+  async function complete<U extends BaseUser>(
     provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     pending: PendingSignIn | string,
@@ -125,7 +123,7 @@ export class OAuthFlow {
     if (provider.handleCallback === undefined) throw notOAuth(provider.id);
     if (typeof pending === "string") throw stateMismatch(pending);
     const { code, redirectUri = provider.redirectUri } = answer;
-    const problem = this.#mismatch(pending, provider, answer, redirectUri);
+    const problem = mismatch(pending, provider, answer, redirectUri);
     if (problem !== undefined) throw stateMismatch(problem);
     const { state, verifier, nonce } = pending;
     const secrets = [state, verifier, nonce];
@@ -157,7 +155,7 @@ export class OAuthFlow {
   }
 
   /** Returns why a callback isn't the end of a sign-in, if it isn't. */
-  #mismatch<U extends BaseUser>(
+  function mismatch<U extends BaseUser>(
     pending: PendingSignIn,
     { id, issuer }: AuthProvider<U>,
     answer: OAuthCallbackParameters,
@@ -166,10 +164,10 @@ export class OAuthFlow {
     if (!isEqual(pending.state, answer.state as string)) {
       return "the state is not the one in its cookie";
     }
-    const time = this.#now();
-    this.#used.advance(time);
-    if (this.#used.peek(pending.state)) return "the state was used before";
-    this.#used.set(pending.state, true);
+    const time = now();
+    used.advance(time);
+    if (used.peek(pending.state)) return "the state was used before";
+    used.set(pending.state, true);
     const age = time - pending.begun;
     if (Math.abs(age) >= LIFETIME) {
       return `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
@@ -188,6 +186,8 @@ export class OAuthFlow {
     }
     return issuerProblem(answer.iss, issuer, pending);
   }
+
+  return { begin, finish };
 }
 
 /** Whether a value is a path of this server that fits into a cookie. */

@@ -51,35 +51,27 @@ export interface PendingSignIn {
   readonly returnTo?: string | undefined;
 }
 
-/** Sets, finds and removes the cookies. */
-export class FlowCookies {
-  readonly #keys: KeyRing;
-  readonly #prefix: string;
-  readonly #settings: CookieSettings;
-
-  /**
-   * Creates the cookies of a plugin.
-   *
-   * @param session The settings of the session's cookie.
-   */
-  constructor(keys: KeyRing, session: CookieSettings) {
-    this.#keys = keys;
-    this.#prefix = `${session.name}.oauth.`;
-    // The callback may be anywhere on the host, and the browser comes there from
-    // another site. It wouldn't send a `Strict` cookie.
-    const forCallback = { path: "/", sameSite: "Lax", httpOnly: true } as const;
-    this.#settings = { ...session, ...forCallback };
-  }
+/**
+ * Creates what sets, finds and removes the cookies of a plugin.
+ *
+ * @param session The settings of the session's cookie.
+ */
+export function createFlowCookies(keys: KeyRing, session: CookieSettings) {
+  const prefix = `${session.name}.oauth.`;
+  // The callback may be anywhere on the host, and the browser comes there from
+  // another site. It wouldn't send a `Strict` cookie.
+  const forCallback = { path: "/", sameSite: "Lax", httpOnly: true } as const;
+  const settings = { ...session, ...forCallback };
 
   /** Returns `Set-Cookie` values for a new sign-in, and for those to remove. */
-  add(pending: PendingSignIn, header: string | null): string[] {
-    const opened = this.#received(header).map(([name, value]) => {
-      const begun = this.#open(value)?.begun ?? -Infinity;
+  function add(pending: PendingSignIn, header: string | null): string[] {
+    const opened = received(header).map(([name, value]) => {
+      const begun = open(value)?.begun ?? -Infinity;
       const isValid = pending.begun - begun < LIFETIME;
       return { name, begun, isValid, length: name.length + value.length };
     });
-    const name = this.#nameOf(pending.state);
-    const value = this.#keys.seal(PURPOSE, JSON.stringify(pending));
+    const name = nameOf(pending.state);
+    const value = keys.seal(PURPOSE, JSON.stringify(pending));
     let total = name.length + value.length;
     // A stable sort. The newest stay, and one is about to join them.
     const kept = opened.filter(({ isValid }) => isValid)
@@ -87,49 +79,54 @@ export class FlowCookies {
       .filter(({ length }) => (total += length) <= MAX_TOTAL);
     const removed = opened.filter((cookie) => !kept.includes(cookie));
     return [
-      ...removed.map(({ name }) => formatCookie(this.#settings, name, "", 0)),
-      formatCookie(this.#settings, name, value, LIFETIME / 1000),
+      ...removed.map(({ name }) => formatCookie(settings, name, "", 0)),
+      formatCookie(settings, name, value, LIFETIME / 1000),
     ];
   }
 
   /** Returns the sign-in of a state, or why there is none. */
-  find(state: string | null, header: string | null): PendingSignIn | string {
+  function find(
+    state: string | null,
+    header: string | null,
+  ): PendingSignIn | string {
     if (!isRandomValue(state)) return "the state is not one that we make";
-    const found = findCookie(header, this.#nameOf(state));
+    const found = findCookie(header, nameOf(state));
     if (found?.isAmbiguous) {
       return "the browser has several cookies for the state";
     }
     if (found?.value === undefined) {
       return "the browser has no cookie for the state: the sign-in was begun in another browser, under another host name, more than 10 minutes ago, or is finished already";
     }
-    return this.#open(found.value) ??
+    return open(found.value) ??
       "the cookie for the state was not made with any of our secrets, or was changed";
   }
 
   /** Returns `Set-Cookie` values that remove the cookie of a state. */
-  remove(state: string | null): string[] {
+  function remove(state: string | null): string[] {
     if (!isRandomValue(state)) return [];
-    return [formatCookie(this.#settings, this.#nameOf(state), "", 0)];
+    return [formatCookie(settings, nameOf(state), "", 0)];
   }
 
   /** Returns names and values of a browser's sign-in cookies. */
-  #received(header: string | null): [name: string, value: string][] {
-    const length = this.#prefix.length + NAME_LENGTH;
+  function received(header: string | null): [name: string, value: string][] {
+    const length = prefix.length + NAME_LENGTH;
     const isOurs = (name: string) => name.length === length;
     const found = new Map<string, string>();
-    for (const [name, value] of cookiesOf(header ?? "", this.#prefix, isOurs)) {
+    for (const [name, value] of cookiesOf(header ?? "", prefix, isOurs)) {
       found.set(name, value.trim());
       if (found.size === MAX_OPENED) break;
     }
     return [...found];
   }
 
-  #nameOf(state: string): string {
-    return this.#prefix + state.slice(0, NAME_LENGTH);
+  function nameOf(state: string): string {
+    return prefix + state.slice(0, NAME_LENGTH);
   }
 
-  #open(value: string): PendingSignIn | undefined {
-    const text = this.#keys.open(PURPOSE, value);
+  function open(value: string): PendingSignIn | undefined {
+    const text = keys.open(PURPOSE, value);
     return text === undefined ? undefined : JSON.parse(text) as PendingSignIn;
   }
+
+  return { add, find, remove };
 }

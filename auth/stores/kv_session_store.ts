@@ -22,7 +22,7 @@ import { keyPart } from "../../core/key_part.ts";
 import { limitKv } from "../../core/runtime/kv_limits.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
-import { KvEndings } from "./kv_endings.ts";
+import { createKvEndings } from "./kv_endings.ts";
 import {
   readRecord,
   sortRecords,
@@ -102,12 +102,7 @@ export function createKvSessionStore(
   const { kv, prefix = ["sessions"], interval = 0.25, timeout = 5 } = options;
   const { now = Date.now } = options;
   const { inTime, commit } = limitKv("session store", timeout);
-  const endings = new KvEndings({
-    kv,
-    prefix,
-    interval: toDelay(interval),
-    now,
-  });
+  const endings = createKvEndings(kv, prefix, toDelay(interval), now);
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
   const userKey = (id: string): KvKey => [...prefix, "user", keyPart(id)];
   const isValid = (record?: SessionRecord): record is SessionRecord =>

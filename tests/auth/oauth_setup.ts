@@ -9,7 +9,7 @@ import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
 import { assertEquals } from "@std/assert";
 import { resolveCookie } from "../../auth/cookies/cookie_settings.ts";
 import type { CookieOptions } from "../../auth/cookies/cookie_settings.ts";
-import { OAuthFlow } from "../../auth/oauth/flow.ts";
+import { createOAuthFlow } from "../../auth/oauth/flow.ts";
 import { createKeyRing } from "../../auth/tokens/key_ring.ts";
 import type { Client, OAuthServer } from "../../examples/hillside/mod.ts";
 import { createOAuthServer } from "../../examples/hillside/mod.ts";
@@ -136,7 +136,7 @@ export class Jar {
 }
 
 /** A flow with a manual clock. */
-export interface TimedFlow extends OAuthFlow {
+export interface TimedFlow extends ReturnType<typeof createOAuthFlow> {
   /** Advances the clock by this many milliseconds. */
   pass(ms: number): void;
 }
@@ -148,8 +148,7 @@ export function timedFlow(
 ): TimedFlow {
   let time = 1_700_000_000_000;
   const keys = createKeyRing(secret);
-  const settings = resolveCookie(cookie);
-  const flow = new OAuthFlow({ keys, cookie: settings, now: () => time });
+  const flow = createOAuthFlow(keys, resolveCookie(cookie), () => time);
   return Object.assign(flow, {
     pass(ms: number) {
       time += ms;
