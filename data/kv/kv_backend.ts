@@ -1,34 +1,32 @@
 import type { Backend, Position } from "../shared/backend.ts";
+import type { BackendSettings } from "../shared/shared_options.ts";
 import type { Kv, KvEntry } from "./kv.ts";
-import { createKvLocks, type KvLocksOptions, type Read } from "./kv_locks.ts";
+import { createKvLocks, type Read } from "./kv_locks.ts";
 import { createKvLog } from "./kv_log.ts";
 import { createKvRecords } from "./kv_records.ts";
 import { createKvSpace } from "./kv_space.ts";
-
-/** Settings of {@linkcode createKvBackend}. Other times are in milliseconds. */
-export interface KvBackendOptions extends KvLocksOptions {
-  readonly kv: Kv;
-  /** The first part of all keys. */
-  readonly name: string;
-  /** How long to wait for an answer, in seconds. */
-  readonly timeout: number;
-  /** Maximum scopes to remember exactly. */
-  readonly maxScopes: number;
-}
 
 /**
  * Creates a backend in Deno KV.
  *
  * `watch()` of a file sees only the writes of its own process. So the store polls
  * for changes from its first use on.
+ *
+ * @param interval Time between checks whether a lock was released, in milliseconds.
+ * @param timeout How long to wait for an answer, in seconds.
  */
-export function createKvBackend(options: KvBackendOptions): Backend {
-  const { kv, name, timeout, maxScopes, now } = options;
+export function createKvBackend(
+  kv: Kv,
+  interval: number,
+  timeout: number,
+  settings: BackendSettings,
+): Backend {
+  const { name, maxScopes, now } = settings;
   const stop = new AbortController();
   const space = createKvSpace(kv, name, timeout);
   const log = createKvLog(space, maxScopes);
   const records = createKvRecords(space, now);
-  const locks = createKvLocks(space, options, stop.signal);
+  const locks = createKvLocks(space, settings, interval, stop.signal);
 
   async function ask(since: Position) {
     return await log.changesSince(since, await space.readOne(log.metaKey));

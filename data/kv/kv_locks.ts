@@ -1,4 +1,5 @@
 import { pause } from "../../core/runtime/timeouts.ts";
+import type { BackendSettings } from "../shared/shared_options.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
 import type { KvSpace } from "./kv_space.ts";
 
@@ -13,26 +14,20 @@ export interface Read extends KvEntry {
   readonly key: KvKey;
 }
 
-/** Settings of {@linkcode createKvLocks}. Times are in milliseconds. */
-export interface KvLocksOptions {
-  /** Maximum time that a lock is held. */
-  readonly lockTime: number;
-  /** Time between checks whether a lock was released. */
-  readonly interval: number;
-  /** The clock. */
-  readonly now: () => number;
-}
-
 /**
- * Creates the locks of a store in Deno KV. Aborting the signal ends all waiting.
+ * Creates the locks of a store in Deno KV.
  *
  * ```
  *   [name, "cache", "lock", key]    token, until
  * ```
+ *
+ * @param interval Time between checks whether a lock was released, in milliseconds.
+ * @param signal Ends all waiting.
  */
 export function createKvLocks(
   space: KvSpace,
-  { lockTime, interval, now }: KvLocksOptions,
+  { lockTime, now }: BackendSettings,
+  interval: number,
   signal: AbortSignal,
 ) {
   /** Returns the key of a lock. */

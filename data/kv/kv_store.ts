@@ -26,8 +26,9 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
-import { MAX_SCOPES, type MemoryStoreOptions } from "../memory_store.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
 import {
+  readSettings,
   SHARED_STORE,
   type SharedStoreOptions,
 } from "../shared/shared_options.ts";
@@ -111,20 +112,11 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
   checkOptions(options, KV_STORE, "create KV store");
-  const { kv, name, interval = 0.05, lockTime = 10, timeout = 1 } = options;
-  const { maxScopes = MAX_SCOPES, now = Date.now } = options;
+  const { kv, interval = 0.05, timeout = 1 } = options;
+  const ms = toDelay(interval);
   return new SharedStore(
     options,
-    toDelay(interval),
-    () =>
-      createKvBackend({
-        kv,
-        name,
-        lockTime: toDelay(lockTime),
-        interval: toDelay(interval),
-        timeout,
-        maxScopes,
-        now,
-      }),
+    ms,
+    () => createKvBackend(kv, ms, timeout, readSettings(options)),
   );
 }

@@ -11,6 +11,7 @@ import {
   storedFor,
 } from "../shared/backend.ts";
 import type { Exchange } from "../shared/exchange.ts";
+import type { BackendSettings } from "../shared/shared_options.ts";
 import { createRedisLocks } from "./redis_locks.ts";
 import {
   ASK,
@@ -22,25 +23,16 @@ import {
   SET,
 } from "./redis_scripts.ts";
 
-/** Settings of a {@linkcode createRedisBackend}. Times are in milliseconds. */
-export interface RedisBackendOptions {
-  readonly client: RedisClient;
-  /** The name of the store. */
-  readonly name: string;
-  /** Maximum time that a lock is held. */
-  readonly lockTime: number;
-  /** How long to wait for an answer. */
-  readonly timeout: number;
-  /** Maximum scopes to remember exactly. */
-  readonly maxScopes: number;
-  /** The clock. */
-  readonly now: () => number;
-}
-
-/** Creates a backend in Redis that connects at its first use. */
+/**
+ * Creates a backend in Redis that connects at its first use.
+ *
+ * @param timeout How long to wait for an answer, in milliseconds.
+ */
 export function createRedisBackend(
   exchange: Exchange,
-  { client, name, lockTime, timeout, maxScopes, now }: RedisBackendOptions,
+  client: RedisClient,
+  timeout: number,
+  { name, lockTime, maxScopes, now }: BackendSettings,
 ): Backend {
   const keys = keysOf(name);
   const { meta, channel, value, lock } = keys;

@@ -36,8 +36,9 @@ import {
   type RedisClient,
 } from "../../core/redis/client.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
-import { MAX_SCOPES, type MemoryStoreOptions } from "../memory_store.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
 import {
+  readSettings,
   SHARED_STORE,
   type SharedStoreOptions,
 } from "../shared/shared_options.ts";
@@ -117,21 +118,14 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   checkOptions(options, REDIS_STORE, "create Redis store");
-  const { maxStaleness = 3, timeout = 1, lockTime = 10 } = options;
-  const { client, name, maxScopes = MAX_SCOPES, now = Date.now } = options;
+  const { client, maxStaleness = 3, timeout = 1 } = options;
   // Often enough that one late answer doesn't matter.
   const interval = Math.min(timeout / 2, maxStaleness / 3);
+  const settings = readSettings(options);
   return new SharedStore(
     options,
     toDelay(interval),
     (exchange) =>
-      createRedisBackend(exchange, {
-        client,
-        name,
-        lockTime: toDelay(lockTime),
-        timeout: toDelay(timeout),
-        maxScopes,
-        now,
-      }),
+      createRedisBackend(exchange, client, toDelay(timeout), settings),
   );
 }

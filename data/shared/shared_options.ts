@@ -7,7 +7,12 @@ import {
   aTimeout,
   required,
 } from "../../core/check/rules.ts";
-import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
+import {
+  MAX_SCOPES,
+  MEMORY_STORE,
+  type MemoryStoreOptions,
+} from "../memory_store.ts";
 
 /** The rules of the options that all shared stores have. */
 export const SHARED_STORE = {
@@ -45,4 +50,15 @@ export interface SharedStoreOptions extends MemoryStoreOptions {
   readonly strict?: boolean;
   /** The clock, as in the cache. Default: `Date.now`. */
   readonly now?: () => number;
+}
+
+/** The options that backends use, with defaults and in milliseconds. */
+export type BackendSettings = ReturnType<typeof readSettings>;
+
+/** Returns the options that backends use. */
+export function readSettings(
+  { name, lockTime = 10, maxScopes = MAX_SCOPES, now = Date.now }:
+    SharedStoreOptions,
+) {
+  return { name, lockTime: toDelay(lockTime), maxScopes, now };
 }
