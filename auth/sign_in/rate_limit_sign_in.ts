@@ -20,7 +20,7 @@ import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import {
-  LimitCounter,
+  createLimitCounter,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
 } from "../../core/limits/limit_counter.ts";
@@ -152,7 +152,7 @@ export function rateLimitSignIn(
     windowMs = 15 * MINUTE,
     account,
   } = options;
-  const counter = new LimitCounter(options, operation);
+  const counter = createLimitCounter(options, operation);
   const ruleOf = (what: string, max: number): RateLimitRule => ({
     name: `sign-in-${what}:${counter.name}`,
     max,

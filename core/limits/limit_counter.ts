@@ -74,40 +74,32 @@ export interface Taken extends RateLimitResult {
   readonly store?: RateLimitStore;
 }
 
-/** Counts in a store, or in memory, for one limit. */
-export class LimitCounter {
-  /** The limit's name. Empty without a store. */
-  readonly name: string;
-  readonly #store: RateLimitStore | undefined;
-  readonly #fallback: RateLimitFallback;
-  readonly #memory: MemoryRateLimitStore;
-
-  /**
-   * Creates a counter. The options' values have been checked.
-   *
-   * @param operation The operation in error messages.
-   * @throws {TypeError} If there is a store, but no name.
-   */
-  constructor(options: SharedRateLimitOptions, operation: string) {
-    const { store, name, fallback = "memory", maxKeys = 100_000 } = options;
-    const { now = () => performance.now() } = options;
-    if (store !== undefined && name === undefined) {
-      throw new TypeError(
-        `Cannot ${operation}: name must be a non-empty string, received undefined; limits with a store need one, so that they don't share their counts`,
-      );
-    }
-    this.name = name ?? "";
-    this.#store = store;
-    this.#fallback = fallback;
-    this.#memory = new MemoryRateLimitStore(maxKeys, now);
+/**
+ * Creates what counts in a store, or in memory, for one limit. The options'
+ * values have been checked.
+ *
+ * @param operation The operation in error messages.
+ * @throws {TypeError} If there is a store, but no name.
+ */
+export function createLimitCounter(
+  options: SharedRateLimitOptions,
+  operation: string,
+) {
+  const { store, name, fallback = "memory", maxKeys = 100_000 } = options;
+  const { now = () => performance.now() } = options;
+  if (store !== undefined && name === undefined) {
+    throw new TypeError(
+      `Cannot ${operation}: name must be a non-empty string, received undefined; limits with a store need one, so that they don't share their counts`,
+    );
   }
+  const memory = new MemoryRateLimitStore(maxKeys, now);
 
   /**
    * Returns the milliseconds until a key isn't at its maximum, if that can be
    * known without a round trip. Otherwise returns 0.
    */
-  peek(key: RateLimitKey): number {
-    return this.#store === undefined ? this.#memory.wait(key) : 0;
+  function peek(key: RateLimitKey): number {
+    return store === undefined ? memory.wait(key) : 0;
   }
 
   /**
@@ -116,36 +108,43 @@ export class LimitCounter {
    * @throws {UnavailableError} If the store can't be reached, and `fallback` is
    * `refuse`.
    */
-  take(keys: readonly RateLimitKey[]): MaybePromise<Taken> {
-    const store = this.#store;
-    if (store === undefined) return this.#memory.take(keys);
+  function take(keys: readonly RateLimitKey[]): MaybePromise<Taken> {
+    if (store === undefined) return memory.take(keys);
     return attempt<Taken>(
       () => whenDone(store.take(keys), (result) => ({ ...result, store })),
-      (error) => this.#withoutStore(keys, error),
+      (error) => withoutStore(keys, error),
     );
   }
 
   /** Settles an event with the store that has counted it. */
-  settle(
+  function settle(
     { store }: Taken,
     settlement: RateLimitSettlement,
   ): MaybePromise<void> {
-    if (store === undefined) return this.#memory.settle(settlement);
+    if (store === undefined) return memory.settle(settlement);
     const { mark } = settlement;
     // The memory counts while the store can't be reached.
     if (mark !== undefined) {
-      this.#memory.settle({ keys: [], windows: [], mark });
+      memory.settle({ keys: [], windows: [], mark });
     }
     // The event then stays counted, which is the safe side.
     return attempt(() => store.settle(settlement), ignoreOutage);
   }
 
-  #withoutStore(keys: readonly RateLimitKey[], error: unknown): Taken {
+  function withoutStore(keys: readonly RateLimitKey[], error: unknown): Taken {
     const isOutage = isA(error, UnavailableError);
-    if (!isOutage || this.#fallback === "refuse") throw error;
-    if (this.#fallback === "allow") return { wait: 0, windows: [] };
-    return this.#memory.take(keys);
+    if (!isOutage || fallback === "refuse") throw error;
+    if (fallback === "allow") return { wait: 0, windows: [] };
+    return memory.take(keys);
   }
+
+  return {
+    /** The limit's name. Empty without a store. */
+    name: name ?? "",
+    peek,
+    take,
+    settle,
+  };
 }
 
 function ignoreOutage(error: unknown): void {

@@ -16,51 +16,45 @@ const PRIVATE = [
   /^fe[89ab][\da-f]:/,
 ];
 
-/** Counts the open sockets of each address. */
-export class SocketCounts {
-  /** Maximum open sockets of an address. */
-  readonly max: number;
-  readonly #countsPrivate: boolean;
-  readonly #counts = new Map<string, number>();
-
-  /**
-   * Creates counts that start at zero.
-   *
-   * @param max Maximum open sockets of an address. Default: 100 for public
-   * addresses, none for private ones.
-   */
-  constructor(max: number | undefined) {
-    this.max = max ?? DEFAULT_MAX;
-    this.#countsPrivate = max !== undefined;
-  }
+/**
+ * Creates counts of the open sockets of each address.
+ *
+ * @param max Maximum open sockets of an address. Default: 100 for public
+ * addresses, none for private ones.
+ */
+export function createSocketCounts(max?: number) {
+  const limit = max ?? DEFAULT_MAX;
+  const counts = new Map<string, number>();
 
   /** Returns the key that an address counts under, or `undefined` for none. */
-  ownerOf(address: Address | undefined): string | undefined {
+  function ownerOf(address: Address | undefined): string | undefined {
     if (address === undefined || !("hostname" in address)) return undefined;
     const network = networkOf(address.hostname);
     const isPrivate = PRIVATE.some((start) => start.test(network));
-    return this.#countsPrivate || !isPrivate ? network : undefined;
+    return max !== undefined || !isPrivate ? network : undefined;
   }
 
   /** Whether an owner has reached the maximum. */
-  isFull(owner: string | undefined): boolean {
-    return owner !== undefined && this.#countOf(owner) >= this.max;
+  function isFull(owner: string | undefined): boolean {
+    return owner !== undefined && countOf(owner) >= limit;
   }
 
   /** Counts an opened socket. */
-  add(owner: string | undefined): void {
-    if (owner !== undefined) this.#counts.set(owner, this.#countOf(owner) + 1);
+  function add(owner: string | undefined): void {
+    if (owner !== undefined) counts.set(owner, countOf(owner) + 1);
   }
 
   /** Uncounts a closed socket. */
-  remove(owner: string | undefined): void {
+  function remove(owner: string | undefined): void {
     if (owner === undefined) return;
-    const left = this.#countOf(owner) - 1;
-    if (left > 0) this.#counts.set(owner, left);
-    else this.#counts.delete(owner);
+    const left = countOf(owner) - 1;
+    if (left > 0) counts.set(owner, left);
+    else counts.delete(owner);
   }
 
-  #countOf(owner: string): number {
-    return this.#counts.get(owner) ?? 0;
+  function countOf(owner: string): number {
+    return counts.get(owner) ?? 0;
   }
+
+  return { limit, ownerOf, isFull, add, remove };
 }

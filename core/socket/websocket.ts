@@ -15,7 +15,7 @@ import {
 import { printableError } from "../redact/printable.ts";
 import { type Socket, surviveLongMessages, upgrade } from "./upgrade.ts";
 import { aLimit, withMethods } from "../check/rules.ts";
-import { SocketCounts } from "./socket_counts.ts";
+import { createSocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
 
 /** A connection, as its handler sees it. */
@@ -128,7 +128,7 @@ export function createUpgrader<T>(
 ): Upgrader<T> {
   checkValue(handler, "handler", aHandler, "create upgrader");
   checkOptions(options, OPTIONS, "create upgrader");
-  const counts = new SocketCounts(options.maxSocketsPerAddress);
+  const counts = createSocketCounts(options.maxSocketsPerAddress);
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
   let emptied = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ export function createUpgrader<T>(
     const owner = counts.ownerOf(info?.remoteAddr);
     if (counts.isFull(owner)) {
       const problem =
-        `One address may have at most ${counts.max} sockets open here`;
+        `One address may have at most ${counts.limit} sockets open here`;
       responses.set(request, errorResponse(429, "TOO_MANY_SOCKETS", problem));
       return false;
     }

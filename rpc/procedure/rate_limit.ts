@@ -7,7 +7,7 @@ import {
 } from "../../core/check/rules.ts";
 import { networkOf } from "../../core/http/network_of.ts";
 import {
-  LimitCounter,
+  createLimitCounter,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
 } from "../../core/limits/limit_counter.ts";
@@ -71,7 +71,7 @@ export function rateLimit<Context = RequestContext>(
   const operation = "create rate limit";
   checkOptions(options, OPTIONS, operation);
   const { limit, windowMs, key = networkOfCaller } = options;
-  const counter = new LimitCounter(options, operation);
+  const counter = createLimitCounter(options, operation);
   const rule: RateLimitRule = {
     name: `rpc:${counter.name}`,
     max: limit,
