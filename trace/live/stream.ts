@@ -14,7 +14,7 @@ import { addedPaths } from "../http/access.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
-import { TraceUpdates } from "./trace_updates.ts";
+import { createTraceUpdates, type TraceUpdates } from "./trace_updates.ts";
 
 /** Maximum traces that a client gets when it connects. */
 const MAX_INITIAL = 1_000;
@@ -78,7 +78,7 @@ export function openStream(
     },
   }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
 
-  const updates = new TraceUpdates(tracer, (type, trace) => {
+  const updates = createTraceUpdates(tracer, (type, trace) => {
     broadcast({ type, trace: serializeTrace(trace) });
   });
 

@@ -19,26 +19,21 @@ export const systemClock: Clock = {
 const MAX_DRIFT = 100;
 
 /**
- * Turns monotonic readings into epoch times: `epoch = origin + monotonic`.
+ * Creates what turns monotonic readings into epoch times: `epoch = origin +
+ * monotonic`.
  *
  * Spans are measured on the monotonic clock, because the wall clock may be
  * changed. But the monotonic clock stops while a laptop sleeps. So the origin
  * is checked once for each trace, and corrected after a drift.
+ *
+ * @returns A function that returns the epoch time at which the monotonic clock
+ * read 0.
  */
-export class TimeOrigin {
-  readonly #clock: Clock;
-  #origin: number;
-
-  /** Measures the difference of the two clocks. */
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#origin = clock.wall() - clock.monotonic();
-  }
-
-  /** The epoch time at which the monotonic clock read 0. */
-  current(monotonic: number): number {
-    const origin = this.#clock.wall() - monotonic;
-    if (Math.abs(origin - this.#origin) > MAX_DRIFT) this.#origin = origin;
-    return this.#origin;
-  }
+export function createTimeOrigin(clock: Clock): (monotonic: number) => number {
+  let known = clock.wall() - clock.monotonic();
+  return (monotonic) => {
+    const origin = clock.wall() - monotonic;
+    if (Math.abs(origin - known) > MAX_DRIFT) known = origin;
+    return known;
+  };
 }

@@ -17,7 +17,7 @@ import type {
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import type { Clock, TimeOrigin } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "../trace_context.ts";
 import type { TraceSettings } from "./tracer_options.ts";
 
@@ -25,8 +25,8 @@ import type { TraceSettings } from "./tracer_options.ts";
 export interface TraceHost extends TraceSettings {
   /** The clocks. */
   readonly clock: Clock;
-  /** The epoch time of the monotonic clock. */
-  readonly origin: TimeOrigin;
+  /** Returns the epoch time at which the monotonic clock read 0. */
+  readonly originAt: (monotonic: number) => number;
   /** The source of ids. */
   readonly ids: IdGenerator;
   /** Finds the lines of user code, under the dev command. */

@@ -64,7 +64,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   ) {
     const startedAt = host.clock.monotonic();
     this.host = host;
-    this.origin = host.origin.current(startedAt);
+    this.origin = host.originAt(startedAt);
     this.#capacity = capacityOf(host.maxSpansPerTrace);
     this.knownId = options?.traceId;
     this.isContinued = this.knownId !== undefined;

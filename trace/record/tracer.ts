@@ -13,7 +13,7 @@ import type {
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import { TimeOrigin } from "./clock.ts";
+import { createTimeOrigin } from "./clock.ts";
 import { checkWork, getActiveSpan } from "./context.ts";
 import { earlierOf, takeEarlier } from "./earlier.ts";
 import { createIdGenerator, systemIds } from "../trace_context.ts";
@@ -72,7 +72,7 @@ export class TracerImpl implements Tracer {
     this.#host = {
       ...own,
       clock,
-      origin: new TimeOrigin(clock),
+      originAt: createTimeOrigin(clock),
       ids: random === undefined ? systemIds : createIdGenerator(random),
       locator: undefined,
       startTrace: this.startTrace.bind(this),

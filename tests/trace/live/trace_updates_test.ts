@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { createApp, currentContext } from "@quartet/kit/app";
 import { createTracer } from "@quartet/kit/trace";
-import { TraceUpdates } from "../../../trace/live/trace_updates.ts";
+import { createTraceUpdates } from "../../../trace/live/trace_updates.ts";
 
 const id = (digits: number, number: number) =>
   String(number).padStart(digits, "0");
@@ -24,7 +24,7 @@ Deno.test("Running traces are looked at with one read of all", async () => {
     return getTrace.call(tracer, traceId);
   };
   const sent = Promise.withResolvers<string>();
-  const updates = new TraceUpdates(tracer, (_, { id }) => sent.resolve(id));
+  const updates = createTraceUpdates(tracer, (_, { id }) => sent.resolve(id));
   for (const trace of tracer.getTraces()) updates.note(trace);
   spans[7]!.setAttribute("app.rpc.messages", 1);
   assertEquals(await sent.promise, id(32, 8));
@@ -40,7 +40,7 @@ Deno.test("Updates after the first belong to no request", async () => {
     Promise.withResolvers()
   );
   let sent = 0;
-  const updates = new TraceUpdates(tracer, () => {
+  const updates = createTraceUpdates(tracer, () => {
     if (sent++ === 0) return;
     try {
       assertThrows(currentContext, TypeError);
