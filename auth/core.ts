@@ -35,9 +35,8 @@ export function createCore(config: AuthConfig) {
   const store = settings.strategy === "jwt"
     ? undefined
     : guardStore(config.session?.store ?? createMemorySessionStore({ now }));
-  const sessions = createSessions(
-    { settings, keys, store, callbacks, emit, now },
-  );
+  const parts = { settings, keys, store, callbacks, emit, now };
+  const sessions = createSessions(parts);
   /** The checks of readiness. */
   const health: NonNullable<Plugin["health"]> = store?.ping === undefined
     ? {}
@@ -46,7 +45,7 @@ export function createCore(config: AuthConfig) {
     settings,
     sessions,
     /** Notices when sessions end. */
-    watcher: createSessionWatcher({ store, sessions, callbacks, now }),
+    watcher: createSessionWatcher(parts, sessions),
     providers: readProviders(providers),
     callbacks,
     flow: createOAuthFlow(keys, settings.cookie, now),

@@ -11,17 +11,10 @@ import type { CookieSettings } from "./cookie_settings.ts";
 /** `.0` to `.9`: more chunks than the longest token has. */
 const CHUNK = /^\.\d$/;
 
-/** The cookie that a request has under a name, whole or in chunks. */
-export interface FoundCookie {
-  /** The value. Absent if the cookie is incomplete or ambiguous. */
-  readonly value: string | undefined;
-  /** Whether there are different values for one name. */
-  readonly isAmbiguous: boolean;
-}
-
 /**
  * Returns the value under a name, joined from its chunks, or `undefined` if the
- * request has neither the cookie nor a chunk.
+ * request has neither the cookie nor a chunk. An incomplete or ambiguous cookie
+ * has no value.
  *
  * Two values under one name mean that another site has set one, on a parent
  * domain or a deeper path. The header doesn't say which is ours, so neither is
@@ -30,7 +23,7 @@ export interface FoundCookie {
 export function findCookie(
   header: string | null,
   name: string,
-): FoundCookie | undefined {
+): { value: string | undefined; isAmbiguous: boolean } | undefined {
   if (header === null) return undefined;
   const at = header.indexOf(name);
   if (at === -1) return undefined;

@@ -23,26 +23,16 @@ import {
 } from "../../core/request_scope.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { SessionWatch } from "../../core/request_session.ts";
-import type { AuthCallbacks } from "../options.ts";
-import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
+import type { SessionRecord } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
 import { isSame } from "./json_copy.ts";
 import type { Sessions } from "./sessions.ts";
 import {
   isVerified,
   Rejection,
+  type SessionParts,
   type VerifiedSession,
 } from "./verify_session.ts";
-
-/** The parts that a watcher needs. */
-export interface SessionWatcherOptions {
-  /** Absent with the strategy `jwt`. Then sessions end only by expiry. */
-  readonly store: SessionStore | undefined;
-  readonly sessions: Pick<Sessions, "verifyRecord" | "endOf">;
-  readonly callbacks: AuthCallbacks;
-  /** The clock, in milliseconds. */
-  readonly now: () => number;
-}
 
 /** Time between two looks at the clock, and at what has to be asked again. */
 const INTERVAL = 500;
@@ -90,10 +80,12 @@ export function sessionKeyOf(
 
 /**
  * Creates a watcher of any number of sessions, with one look at each. It does
- * nothing before it has a session to watch.
+ * nothing before it has a session to watch. Without a store, sessions end only by
+ * expiry.
  */
 export function createSessionWatcher(
-  { store, sessions, callbacks, now }: SessionWatcherOptions,
+  { store, callbacks, now }: SessionParts,
+  sessions: Sessions,
 ) {
   const all = new Map<string, Watched>();
   const waiting = new Set<Watched>();

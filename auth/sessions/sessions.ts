@@ -9,12 +9,8 @@ import { aNonEmptyString } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { findCookie } from "../cookies/cookies.ts";
-import type { Emit } from "../events.ts";
-import type { AuthCallbacks } from "../options.ts";
-import type { AuthSettings } from "../read_options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { type JWTPayload, MAX_TOKEN_LENGTH, signToken } from "../tokens/jwt.ts";
-import type { KeyRing } from "../tokens/key_ring.ts";
 import type { Session, User } from "../user.ts";
 import { callJwt } from "./callbacks.ts";
 import { fromPayload, toPayload } from "./session_claims.ts";
@@ -26,20 +22,9 @@ import {
   createVerifySession,
   type CredentialSource,
   isVerified,
+  type SessionParts,
   type VerifiedSession,
 } from "./verify_session.ts";
-
-/** The parts that sessions need. */
-export interface SessionsOptions {
-  readonly settings: AuthSettings;
-  readonly keys: KeyRing;
-  /** Absent with the strategy `jwt`. */
-  readonly store: SessionStore | undefined;
-  readonly callbacks: AuthCallbacks;
-  readonly emit: Emit;
-  /** The clock, in milliseconds. */
-  readonly now: () => number;
-}
 
 /** Begins, verifies, refreshes and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
@@ -50,8 +35,8 @@ const REFRESH_PAUSE = 30_000;
 const MAX_REFRESHES = 2_000;
 
 /** Creates the {@linkcode Sessions} of a plugin. */
-export function createSessions(options: SessionsOptions) {
-  const { settings, keys, store, callbacks, emit, now } = options;
+export function createSessions(parts: SessionParts) {
+  const { settings, keys, store, callbacks, emit, now } = parts;
   const { strategy, absoluteMaxAge } = settings;
   /** By the session's value. `until` is in milliseconds. */
   const refreshes = new GenerationMap<
@@ -59,7 +44,7 @@ export function createSessions(options: SessionsOptions) {
     { result: Promise<VerifiedSession | undefined>; until: number }
   >({ maxSize: MAX_REFRESHES });
 
-  const verifier = createVerifySession(settings, keys, store, now);
+  const verifier = createVerifySession(parts);
 
   /** Creates what proves a session, and the record in the store. */
   async function issue(

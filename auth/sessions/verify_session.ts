@@ -9,7 +9,8 @@
 
 import { whenDone } from "../../core/maybe_async.ts";
 import type { UnavailableError } from "../../core/error_response.ts";
-import type { RejectionReason } from "../events.ts";
+import type { Emit, RejectionReason } from "../events.ts";
+import type { AuthCallbacks } from "../options.ts";
 import type { AuthSettings } from "../read_options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { areClaimsValid, type JWTPayload, verifyToken } from "../tokens/jwt.ts";
@@ -91,12 +92,21 @@ type Verification = VerifiedSession | Rejection;
 /** The content of a verified value: a session, or the id of one. */
 type Content = VerifiedSession | string;
 
+/** The parts of a plugin that sessions need. */
+export interface SessionParts {
+  readonly settings: AuthSettings;
+  readonly keys: KeyRing;
+  /** Absent with the strategy `jwt`. */
+  readonly store: SessionStore | undefined;
+  readonly callbacks: AuthCallbacks;
+  readonly emit: Emit;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
+}
+
 /** Creates the functions that verify cookies, bearer tokens and records. */
 export function createVerifySession(
-  settings: AuthSettings,
-  keys: KeyRing,
-  store: SessionStore | undefined,
-  now: () => number,
+  { settings, keys, store, now }: SessionParts,
 ) {
   const { strategy, absoluteMaxAge } = settings;
   const remembered = {

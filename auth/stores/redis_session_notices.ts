@@ -1,30 +1,30 @@
 import { HASHED } from "../../core/key_part.ts";
-import type { RedisClient, RedisConnection } from "../../core/redis/client.ts";
+import type { RedisConnection } from "../../core/redis/client.ts";
 import { createConnection } from "../../core/redis/connection.ts";
-import { Pulse, type RedisLink } from "../../core/redis/link.ts";
+import {
+  Pulse,
+  type RedisLink,
+  type RedisLinkOptions,
+} from "../../core/redis/link.ts";
 import { logMessage } from "../../core/redact/printable.ts";
 import { StoreLink } from "../../core/store_link.ts";
 
 /** Called with the ids of sessions, or `undefined` if some were missed. */
 type EndListener = (ids: readonly string[] | undefined) => void;
 
-/** Options of {@linkcode createSessionNotices}. */
-export interface SessionNoticesOptions {
-  readonly client: RedisClient;
-  readonly channel: string;
-  /** How long to wait for Redis, in milliseconds. */
-  readonly timeout: number;
-  /** The connection for commands, which reports its own outages. */
-  readonly commands: RedisLink;
-  readonly onError?: ((error: Error) => unknown) | undefined;
-}
-
 /**
  * Creates a receiver of the ids of ended sessions. It has a connection of its own,
  * which is open while there are listeners.
+ *
+ * @param options The options of the connection for commands.
+ * @param commands That connection, which reports its own outages.
  */
-export function createSessionNotices(options: SessionNoticesOptions) {
-  const { client, channel, timeout, commands, onError = logMessage } = options;
+export function createSessionNotices(
+  options: RedisLinkOptions,
+  commands: RedisLink,
+) {
+  const { client, what, key, timeout, onError = logMessage } = options;
+  const channel = `${key}ended`;
   const listeners = new Set<EndListener>();
   let link: StoreLink<RedisConnection> | undefined;
   let closing: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export function createSessionNotices(options: SessionNoticesOptions) {
   function createLink(): StoreLink<RedisConnection> {
     const pulse = new Pulse(channel);
     return new StoreLink({
-      what: "session store, to hear of sessions that end",
+      what: `${what}, to hear of sessions that end`,
       server: "Redis",
       timeout,
       // If no connection works, the one for commands says so.

@@ -115,23 +115,17 @@ export function createRedisSessionStore(
   checkOptions(options, OPTIONS, "create session store");
   const { client, onError, now = Date.now } = options;
   const base = baseOf(options);
-  const timeout = toDelay(options.timeout ?? 1);
   const sessionKey = (id: string) => `${base}id:${id}`;
   const listKey = (user: string) => `${base}user:${user}`;
-  const link = new RedisLink({
+  const connection = {
     client,
     what: "session store",
-    timeout,
+    timeout: toDelay(options.timeout ?? 1),
     key: base,
     onError,
-  });
-  const notices = createSessionNotices({
-    client,
-    channel: `${base}ended`,
-    timeout,
-    commands: link,
-    onError,
-  });
+  };
+  const link = new RedisLink(connection);
+  const notices = createSessionNotices(connection, link);
   const isValid = (record?: SessionRecord): record is SessionRecord =>
     record !== undefined && record.expiresAt > now();
 
