@@ -106,8 +106,7 @@ export function createRedisChannel<T>(
     what: `channel ${name}`,
     key: name,
     timeout: toDelay(timeout),
-    history,
     onError: options.onError,
-  });
+  }, history);
   return createLogChannel(log, history, options.transformer);
 }

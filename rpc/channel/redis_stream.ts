@@ -1,12 +1,6 @@
 import { RedisLink, type RedisLinkOptions } from "../../core/redis/link.ts";
 import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 
-/** Settings of a {@linkcode createRedisLog}. */
-export interface RedisLogOptions extends RedisLinkOptions {
-  /** The minimum number of messages kept. */
-  readonly history: number;
-}
-
 /** Maximum entries per command. */
 const MAX_PAGE = 128;
 
@@ -20,11 +14,14 @@ return last and last[1] or redis.pcall("XADD", KEYS[1], "*", "start", "")`;
  * Creates the log of a channel in a stream, whose name is the link's key. It
  * connects at its first use. On a server with another history, the next ids may
  * be smaller.
+ *
+ * @param history The minimum number of messages kept.
  */
 export function createRedisLog(
-  options: RedisLogOptions,
+  options: RedisLinkOptions,
+  history: number,
 ): MessageLog & LogFollower {
-  const { key, history, timeout } = options;
+  const { key, timeout } = options;
   const link = new RedisLink(options);
   const pageSize = Math.min(history, MAX_PAGE);
   // Half of the time after which Redis counts as silent, in milliseconds.
@@ -72,7 +69,7 @@ export function createRedisLog(
     // Another connection, because a blocked one can do nothing else.
     follow(signal) {
       // The main connection fails as well, and reports it.
-      const follower = createRedisLog({ ...options, onError() {} });
+      const follower = createRedisLog({ ...options, onError() {} }, history);
       // A connection that is being opened ends the first command in time. Some
       // clients can't close it before.
       const close = () => follower.isOpen ? follower.close() : undefined;

@@ -138,6 +138,13 @@ export function decodeRequest(
   return readMessage(new Cursor(bytes), type, 0);
 }
 
+/** Writers leave out empty values, but the reader of the JSON form needs these. */
+const EMPTY: Readonly<Record<string, () => Record<string, unknown>>> = {
+  KeyValue: () => ({ key: "" }),
+  ExportTraceServiceRequest: () => ({ resourceSpans: [] }),
+  ExportLogsServiceRequest: () => ({ resourceLogs: [] }),
+};
+
 function readMessage(
   from: Cursor,
   type: string,
@@ -145,7 +152,7 @@ function readMessage(
 ): Record<string, unknown> {
   if (depth > MAX_DEPTH) from.fail(`messages nested at most ${MAX_DEPTH} deep`);
   const readers = READERS.get(type)!;
-  let message = emptyMessage(type);
+  let message = EMPTY[type]?.() ?? {};
   while (!from.isAtEnd) {
     const { number, wire } = from.tag();
     const reader = readers.get(number);
@@ -161,20 +168,6 @@ function readMessage(
     else message[name] = value;
   }
   return message;
-}
-
-/** Writers leave out empty values, but the reader of the JSON form needs these. */
-function emptyMessage(type: string): Record<string, unknown> {
-  switch (type) {
-    case "KeyValue":
-      return { key: "" };
-    case "ExportTraceServiceRequest":
-      return { resourceSpans: [] };
-    case "ExportLogsServiceRequest":
-      return { resourceLogs: [] };
-    default:
-      return {};
-  }
 }
 
 function readDouble(from: Cursor): number | string {
