@@ -15,7 +15,7 @@ import type { TraceData, Tracer } from "../../trace/types.ts";
 import { Delay } from "../delay.ts";
 import { Causes } from "./causes.ts";
 import { evidenceIn } from "./rules.ts";
-import { History } from "./history.ts";
+import { createHistory } from "./history.ts";
 import { unitsOf } from "./units.ts";
 
 /** The time from a change to the look at it, in milliseconds. */
@@ -55,7 +55,7 @@ export interface Findings {
  */
 export function createFindings(tracer: Tracer, delay = DELAY): Findings {
   const causes = new Causes();
-  const history = new History();
+  const history = createHistory();
   const waiting = new Set<string>();
   const next = new Delay(lookSafely);
 

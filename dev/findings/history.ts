@@ -10,8 +10,8 @@ import { attributeText, statementOf } from "../../trace/export/attributes.ts";
 import { percentileOf } from "../../trace/export/percentile.ts";
 import { statementShape } from "../../trace/export/statement_shape.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { CacheHistory, type IdleCache } from "./cache_history.ts";
-import { RouteTimes, type Slowdown } from "./route_times.ts";
+import { CacheHistory } from "./cache_history.ts";
+import { RouteTimes } from "./route_times.ts";
 import { isCutOff, type Unit } from "./units.ts";
 
 /** Maximum requests to remember, and maximum statements and routes. */
@@ -29,83 +29,87 @@ const STREAM = 10_000;
 const MAX_CONNECT = 1_000;
 
 /** The history of requests and jobs. */
-export class History {
+export type History = ReturnType<typeof createHistory>;
+
+/** Creates an empty {@linkcode History}. */
+export function createHistory() {
   /** The root spans of known units. */
-  readonly #known = new GenerationMap<string, true>(MAX_KNOWN);
-  readonly #recent: SpanData[] = [];
-  readonly #statements = new GenerationMap<string, number[]>(MAX);
-  readonly #routes = new GenerationMap<string, RouteTimes>(MAX);
+  const known = new GenerationMap<string, true>(MAX_KNOWN);
+  const recent: SpanData[] = [];
+  const statements = new GenerationMap<string, number[]>(MAX);
+  const routes = new GenerationMap<string, RouteTimes>(MAX);
   /** The first query of each database, which may include the connection. */
-  readonly #firstQueries = new Map<string, string>();
-  readonly #caches = new CacheHistory();
+  const firstQueries = new Map<string, string>();
+  const caches = new CacheHistory();
 
   /** Adds a unit. Returns whether it is unknown. */
-  add(unit: Unit): boolean {
+  function add(unit: Unit): boolean {
     const { root, spans } = unit;
-    if (this.#known.get(root.id)) return false;
-    this.#known.set(root.id, true);
-    if (root.duration < STREAM) this.#recent.push(root);
-    if (this.#recent.length > RECENT) this.#recent.shift();
-    for (const span of spans) this.#addQuery(span);
-    this.#caches.add(unit);
+    if (known.get(root.id)) return false;
+    known.set(root.id, true);
+    if (root.duration < STREAM) recent.push(root);
+    if (recent.length > RECENT) recent.shift();
+    for (const span of spans) addQuery(span);
+    caches.add(unit);
     return true;
   }
 
   /** Compares a unit with its route. Called once all known units are added. */
-  addTimes(unit: Unit): void {
+  function addTimes(unit: Unit): void {
     const { root, route, status } = unit;
     const isOwn = status !== undefined && status !== 101 && !isCutOff(root);
-    if (!isOwn || this.isCrowded(unit)) return;
+    if (!isOwn || isCrowded(unit)) return;
     const key = `${status} ${route}`;
-    const times = this.#routes.get(key) ?? new RouteTimes();
+    const times = routes.get(key) ?? new RouteTimes();
     times.add(root);
-    this.#routes.set(key, times);
+    routes.set(key, times);
   }
 
-  #addQuery(span: SpanData): void {
+  function addQuery(span: SpanData): void {
     const statement = statementOf(span);
     if (statement === undefined) return;
     const shape = statementShape(statement);
-    const times = this.#statements.get(shape) ?? [];
+    const times = statements.get(shape) ?? [];
     times.push(span.duration);
     if (times.length > MAX_TIMES) times.shift();
-    this.#statements.set(shape, times);
+    statements.set(shape, times);
     const system = systemOf(span);
-    if (!this.#firstQueries.has(system)) {
-      this.#firstQueries.set(system, span.id);
-    }
+    if (!firstQueries.has(system)) firstQueries.set(system, span.id);
   }
 
   /** Whether many other requests ran at the same time. */
-  readonly isCrowded = ({ root }: Unit): boolean => {
-    const others = this.#recent.filter(({ id, startTime, endTime }) =>
+  function isCrowded({ root }: Unit): boolean {
+    const others = recent.filter(({ id, startTime, endTime }) =>
       id !== root.id && startTime < root.endTime && endTime > root.startTime
     );
     return others.length > CROWD;
+  }
+
+  return {
+    add,
+    addTimes,
+    isCrowded,
+
+    /** Returns the median duration of a statement, in milliseconds. */
+    usualTime: (shape: string) => percentileOf(statements.get(shape) ?? [], 50),
+
+    /** Whether a statement ran only once. */
+    ranOnce: (shape: string) => statements.get(shape)?.length === 1,
+
+    /** Whether the duration of a query may be the time to connect. */
+    isFirstQuery(span: SpanData): boolean {
+      const system = systemOf(span);
+      return system !== "sqlite" && span.duration < MAX_CONNECT &&
+        firstQueries.get(system) === span.id;
+    },
+
+    /** Returns by how much a request and the ones before it are slower. */
+    slowdownOf: ({ root, route, status }: Unit) =>
+      routes.get(`${status} ${route}`)?.slowdownOf(root),
+
+    /** Returns the cached functions that a unit asked, and that never hit. */
+    idleCachesOf: (unit: Unit) => caches.idleIn(unit),
   };
-
-  /** Returns the median duration of a statement, in milliseconds. */
-  readonly usualTime = (shape: string): number =>
-    percentileOf(this.#statements.get(shape) ?? [], 50);
-
-  /** Whether a statement ran only once. */
-  readonly ranOnce = (shape: string): boolean =>
-    this.#statements.get(shape)?.length === 1;
-
-  /** Whether the duration of a query may be the time to connect. */
-  readonly isFirstQuery = (span: SpanData): boolean => {
-    const system = systemOf(span);
-    return system !== "sqlite" && span.duration < MAX_CONNECT &&
-      this.#firstQueries.get(system) === span.id;
-  };
-
-  /** Returns by how much a request and the ones before it are slower. */
-  readonly slowdownOf = ({ root, route, status }: Unit): Slowdown | undefined =>
-    this.#routes.get(`${status} ${route}`)?.slowdownOf(root);
-
-  /** Returns the cached functions that a unit asked, and that never hit. */
-  readonly idleCachesOf = (unit: Unit): IdleCache[] =>
-    this.#caches.idleIn(unit);
 }
 
 function systemOf(span: SpanData): string {

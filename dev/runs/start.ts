@@ -22,7 +22,7 @@ import { Delay } from "../delay.ts";
 import { serveJSON } from "../serve_json.ts";
 import { changedFiles, readFileStates } from "./file_states.ts";
 import { asSpan, asTrace, headerLine, MAX_CHANGED } from "./lines.ts";
-import { lastHeader, type Limits, Past } from "./past.ts";
+import { createPast, lastHeader, type Limits } from "./past.ts";
 import { reporterOf } from "./report.ts";
 import { FOLDER, RunFolder } from "./run_folder.ts";
 import { RunHistory, type RunRecord } from "./run_history.ts";
@@ -91,7 +91,7 @@ export async function startRuns(
     return headerLine({ changed, files });
   });
   const asides: Promise<void>[] = [];
-  const past = new Past(segments, {
+  const past = createPast(segments, {
     onSpans: (trace, run) => history.of(run).add(trace),
     onDamage: (path, reason) => asides.push(folder.setAside(path, reason)),
   }, limits);
@@ -101,9 +101,7 @@ export async function startRuns(
   const removeExit = atExit(writer.flushNow);
 
   earlierOf.set(tracer, {
-    before: (present) => past.before(present),
-    find: (traceId) => past.find(traceId),
-    take: (traceId) => past.take(traceId),
+    ...past,
     onSpans(spans) {
       const ended = spans.filter((span) => !isOpenSpan(span));
       for (const part of Map.groupBy(ended, (span) => span.traceId).values()) {

@@ -24,24 +24,10 @@ export interface WriterOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Appends lines to the segments of a run. */
-export interface Writer {
-  /**
-   * Writes a line soon.
-   *
-   * @param read Returns its value, which is written as JSON.
-   */
-  add(read: () => unknown): void;
-  /** Writes the lines that wait, at once, because the process ends. */
-  flushNow(): void;
-  /** Writes the lines that wait. */
-  close(): Promise<void>;
-}
-
-/** Creates the writer of a run. */
+/** Creates a writer that appends lines to the segments of a run. */
 export function createWriter(
   { folder, start, header, onError }: WriterOptions,
-): Writer {
+) {
   let waiting: (() => unknown)[] = [];
   /** The lines of the present flush that aren't written yet. */
   let lines: (() => unknown)[] = [];
@@ -77,6 +63,7 @@ export function createWriter(
     }
   }
 
+  /** Writes the lines that wait, at once, because the process ends. */
   function flushNow(): void {
     if (knownHeader === undefined) return;
     try {
@@ -110,7 +97,12 @@ export function createWriter(
   }
 
   return {
-    add(read) {
+    /**
+     * Writes a line soon.
+     *
+     * @param read Returns its value, which is written as JSON.
+     */
+    add(read: () => unknown): void {
       if (isBroken) return;
       waiting.push(read);
       if (waiting.length > MAX_WAITING * 1.25) {
@@ -119,6 +111,7 @@ export function createWriter(
       delay.start(DELAY);
     },
     flushNow,
+    /** Writes the lines that wait. */
     close: flush,
   };
 }
