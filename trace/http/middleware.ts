@@ -27,7 +27,7 @@ import {
   type TraceMiddlewareOptions,
   undecided,
 } from "./middleware_options.ts";
-import { requestAttributes } from "./request_attributes.ts";
+import { noteStatus, requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
 import { createSampler } from "./sampling.ts";
 import { keepTracestate, parseTraceparent } from "../trace_context.ts";
@@ -222,12 +222,7 @@ function finish(
   // The app's own tracing has excluded the request.
   if (request === undefined) return response;
   const { status } = response;
-  span.setAttribute("http.response.status_code", status);
-  if (status >= 500) {
-    // OpenTelemetry HTTP spans: only 5xx is the server's failure.
-    span.setAttribute("error.type", String(status));
-    span.error();
-  }
+  noteStatus(span, status, 500);
   const sent = () => end(span, scope);
   if (status === 101) {
     sent();

@@ -3,7 +3,7 @@ import { redactQuery, redactText } from "../../core/redact/redact.ts";
 import { REDACTED } from "../../core/redact/redact_url.ts";
 import { isSecretParameter } from "../../core/redact/secret_names.ts";
 import { MAX_TEXT } from "../record/limits.ts";
-import type { Attributes } from "../types.ts";
+import type { Attributes, Span } from "../types.ts";
 
 /**
  * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first. Others become
@@ -72,6 +72,19 @@ export function sentRequestAttributes(method: string, url: URL): Attributes {
 /** The default ports. */
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
+/**
+ * Records the status of a response.
+ *
+ * @param least The least status that is an error. By OpenTelemetry, only 5xx is
+ * the server's failure, but for clients 4xx is an error too.
+ */
+export function noteStatus(span: Span, status: number, least: 400 | 500): void {
+  span.setAttribute("http.response.status_code", status);
+  if (status < least) return;
+  span.setAttribute("error.type", String(status));
+  span.error();
+}
+
 function hideUnknownMethod(attributes: Record<string, string>): void {
   const method = attributes["http.request.method"]!;
   if (KNOWN_METHODS.includes(method)) return;
@@ -89,8 +102,7 @@ function keepHeader(
   const value = headers.get(lower);
   if (value === null) return;
   // `Referer` and similar headers contain URLs with queries and fragments.
-  const end = value.indexOf("#") === -1 ? value.length : value.indexOf("#");
-  const text = clip(value.slice(0, end), MAX_TEXT);
+  const text = clip(value.split("#", 1)[0]!, MAX_TEXT);
   attributes[`http.request.header.${lower}`] = redactText(text);
 }
 

@@ -8,6 +8,7 @@ import type { ResponseFacts } from "../../core/http/cache_control.ts";
 import {
   copyResponse,
   dropTraceTiming,
+  editHeaders,
   hasHeader,
   TRACE_ID,
   withoutTraceHeaders,
@@ -35,24 +36,17 @@ export function withTraceHeaders(
   // A shared cache would send one visitor's trace to all others. The dev command
   // has no cache in front.
   if (isShared && !isDevCommand()) return withoutTraceHeaders(response);
-  try {
-    response.headers.set(TRACE_ID, span.traceId);
-  } catch {
-    // The headers of a response from `fetch` or `Response.redirect` are fixed.
-    response = copyResponse(response);
-    response.headers.set(TRACE_ID, span.traceId);
-  }
-  // The response already has the headers, for example because a handler keeps
-  // it.
-  if (isMarked) dropTraceTiming(response.headers);
   const total = totalOf(span.elapsed());
-  response.headers.append(
-    "server-timing",
-    needsLink(type, request)
-      ? `trace;desc=${formatTraceparent(span)}, ${total}`
-      : total,
-  );
-  return response;
+  const timing = needsLink(type, request)
+    ? `trace;desc=${formatTraceparent(span)}, ${total}`
+    : total;
+  return editHeaders(response, (headers) => {
+    headers.set(TRACE_ID, span.traceId);
+    // The response already has the headers, for example because a handler keeps
+    // it.
+    if (isMarked) dropTraceTiming(headers);
+    headers.append("server-timing", timing);
+  });
 }
 
 /**

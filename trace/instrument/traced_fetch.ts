@@ -8,7 +8,10 @@ import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import { clip } from "../../core/redact/size.ts";
 import { getActiveSpan } from "../record/context.ts";
-import { sentRequestAttributes } from "../http/request_attributes.ts";
+import {
+  noteStatus,
+  sentRequestAttributes,
+} from "../http/request_attributes.ts";
 import { formatTraceparent, tracestateOf } from "../trace_context.ts";
 import type { Span } from "../types.ts";
 import { MAX_NAME_LENGTH } from "../record/limits.ts";
@@ -129,7 +132,7 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
     return await runSpan(span, async () => {
       try {
         const response = await send(...toldBy(span));
-        noteStatus(span, response.status);
+        noteStatus(span, response.status, 400);
         return response;
       } catch (error) {
         const signal = init?.signal ?? requestOf(input)?.signal;
@@ -190,12 +193,4 @@ function withTrace(
   return init instanceof Request
     ? [new Request(input, init), { headers }]
     : [input, { ...init, headers }];
-}
-
-function noteStatus(span: Span, status: number): void {
-  span.setAttribute("http.response.status_code", status);
-  if (status < 400) return;
-  // OpenTelemetry: for clients, 4xx is an error too.
-  span.setAttribute("error.type", String(status));
-  span.error();
 }

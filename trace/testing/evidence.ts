@@ -13,6 +13,7 @@
 
 import { printable } from "../../core/redact/printable.ts";
 import { messageOf } from "../report/span_text.ts";
+import { truncate } from "../report/terminal.ts";
 import type { SpanData } from "../types.ts";
 import type { CountRange } from "./check_options.ts";
 
@@ -60,8 +61,7 @@ export function countEach(texts: readonly string[]): Map<string, number> {
 }
 
 function shorten(text: string): string {
-  const line = printable(text.replaceAll(/\s+/g, " ").trim());
-  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
+  return truncate(printable(text.replaceAll(/\s+/g, " ").trim()), MAX_LENGTH);
 }
 
 /**
