@@ -20,6 +20,7 @@
 
 import type { SerializedTrace, Span, Tracer } from "./types.ts";
 import type * as real from "./mod.ts";
+import { ExportCounts } from "./export/export_counts.ts";
 import { NoopSpan, noopSpan, noopTracer, SilentTracer } from "./noop_tracer.ts";
 
 // The values below replace the original's.
@@ -73,21 +74,7 @@ const chromeTrace = () => ({
   otherData: { epoch: 0, startTime: "" },
 });
 const exporter = () => ({
-  stats: {
-    exported: 0,
-    dropped: 0,
-    failed: 0,
-    queued: 0,
-    lost: {
-      queueFull: 0,
-      closed: 0,
-      rejected: 0,
-      timeout: 0,
-      unavailable: 0,
-      invalid: 0,
-    },
-    rejectedSpans: 0,
-  },
+  stats: new ExportCounts().read(0, 0),
   attach: () => nothing,
   flush: () => Promise.resolve(true),
   close: later,
