@@ -172,10 +172,8 @@ export function createResponseCache(
       return seal(await next());
     }
     // Auth hasn't claimed its cookies yet, or doesn't read this one.
-    const foreign = claimed && cookieObstacle(cookies, claimed);
-    if (foreign !== undefined) {
-      return await passStranger(request, next, foreign);
-    }
+    const cookie = claimed && cookieObstacle(cookies, claimed);
+    if (cookie !== undefined) return await passStranger(request, next, cookie);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || hasHeader(headers, "authorization")) {
@@ -184,11 +182,13 @@ export function createResponseCache(
       if (why !== undefined) return await passStranger(request, next, why);
     }
     const give = (page: Page) => respond(request, page, now(), cacheControlAt);
-    if (method === "HEAD") {
-      // HEAD answers like GET, but computes no page to keep.
+    // HEAD answers like GET, but computes no page to keep. Nor does a URL with a
+    // fragment: the handler sees it, but the key doesn't have it.
+    if (method === "HEAD" || request.url.includes("#")) {
       const page = await engine.peek(key) as Page | undefined;
       if (page !== undefined && isShareable(page)) return give(page);
-      noteBypass("HEAD only gets pages that are stored");
+      const asked = method === "HEAD" ? method : "a URL with a fragment";
+      noteBypass(`${asked} only gets pages that are stored`);
       return seal(await next());
     }
     // A response that isn't stored belongs to this request only. Other requests

@@ -5,6 +5,7 @@ import {
   type CacheResponseOptions,
   createCache,
 } from "@quartet/kit/data";
+import { exchange } from "../helpers.ts";
 import { settle, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 
@@ -119,6 +120,23 @@ Deno.test("Page keys ignore the URL's fragment", async () => {
   for (const path of ["/a", "/a#b", "/a#"]) {
     assertEquals(await (await it.get(path)).text(), "page 1");
   }
+});
+
+Deno.test("A page made for a URL with a fragment is never shared", async () => {
+  const { cache } = timedCache();
+  const app = createApp().use(cache.cacheResponse({ maxAge: 60 }))
+    .route({ path: "/", handler: ({ url }) => new Response(url) });
+  const server = await app.serve({ port: 0, signals: false, onListen() {} });
+  const { port } = server.address;
+  const get = async (target: string) => {
+    const head = `GET ${target} HTTP/1.1\r\nhost: a.example\r\n`;
+    const answer = await exchange(port, `${head}connection: close\r\n\r\n`);
+    return answer.split("\r\n\r\n")[1];
+  };
+  await get("/#planted");
+  assertEquals(await get("/"), "http://a.example/");
+  assertEquals(await get("/#planted"), "http://a.example/");
+  await server.shutdown();
 });
 
 Deno.test("Caches with different vary headers don't share pages", async () => {

@@ -78,8 +78,15 @@ export const pageCache = defineTarget(
           }
           if (status === 400) continue;
           assertEquals(status, request.url.includes("none") ? 404 : 200);
+          // A stored page answers a URL with a fragment too, but knows none.
+          const url = request.url.split("#")[0]!;
+          const isStored = url !== request.url &&
+            response.text ===
+              pageFor({ method, url, headers: request.headers });
           // A real server removes the body of a HEAD response.
-          if (method !== "HEAD") assertEquals(response.text, pageFor(request));
+          if (method !== "HEAD" && !isStored) {
+            assertEquals(response.text, pageFor(request));
+          }
           etag = given.get("etag") ?? etag;
         }
         return [...ways].sort().join(" and ") || "not sent";
@@ -95,6 +102,8 @@ async function readAnswer(response: Response) {
 }
 
 /** Returns a page that contains everything it depends on. */
-function pageFor({ method, url, headers }: Request): string {
+function pageFor(
+  { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
+): string {
   return [method, url, headers.get("accept-language")].join(" ");
 }
