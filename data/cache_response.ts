@@ -211,7 +211,9 @@ export function createResponseCache(
         // Another request's failure doesn't fail this one.
         const isOwn = made !== undefined || error instanceof CacheError;
         if (isOwn && !(error instanceof FailedPage)) throw error;
-        return Object(error).name === "AbortError" ? null : undefined;
+        // On Node, @hono/node-server aborts with a string.
+        const isAborted = Object(error).name === "AbortError";
+        return isAborted || typeof error === "string" ? null : undefined;
       }) as Page | null | undefined;
     let page = await ask();
     // All who waited for an aborted request then wait for one of them.

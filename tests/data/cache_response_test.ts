@@ -353,25 +353,32 @@ Deno.test("An error of one request isn't sent to others that wait for the page",
   assertEquals(failed.map(String), ["Error: Eve's"]);
 });
 
-Deno.test("Requests that wait for an aborted one share the page of one of them", async () => {
-  const it = subject(async (call, { signal }) => {
-    const { promise, reject } = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => reject(signal.reason));
-    await (call === 1 ? promise : settle());
-    return new Response(`page ${call}`);
+for (
+  const [kind, reason] of [
+    ["an AbortError", undefined],
+    ["a string, as on Node", "Client connection prematurely closed."],
+  ]
+) {
+  Deno.test(`Requests that wait for an aborted one share the page of one of them, if the reason is ${kind}`, async () => {
+    const it = subject(async (call, { signal }) => {
+      const { promise, reject } = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      await (call === 1 ? promise : settle());
+      return new Response(`page ${call}`);
+    });
+    const client = new AbortController();
+    const aborted = it.get("/", { signal: client.signal });
+    await settle();
+    const waiting = Array.from({ length: 10 }, () => it.get());
+    await settle();
+    client.abort(reason);
+    assertEquals((await aborted).status, 500);
+    for (const response of await Promise.all(waiting)) {
+      assertEquals(await response.text(), "page 2");
+    }
+    assertEquals(it.calls, 2);
   });
-  const client = new AbortController();
-  const aborted = it.get("/", { signal: client.signal });
-  await settle();
-  const waiting = Array.from({ length: 10 }, () => it.get());
-  await settle();
-  client.abort();
-  assertEquals((await aborted).status, 500);
-  for (const response of await Promise.all(waiting)) {
-    assertEquals(await response.text(), "page 2");
-  }
-  assertEquals(it.calls, 2);
-});
+}
 
 Deno.test("A request with Authorization gets its own response unless the page is public", async () => {
   const it = subject((call, { headers }) =>
