@@ -190,8 +190,9 @@ export class RunFolder {
       ({ name }) => name.endsWith(DAMAGED) ? "damaged" : "segments",
     );
     let bytes = 0;
+    // One that is too large is set aside later, and costs the others no room.
     const fits = ({ size }: StoredFile, i: number) =>
-      i < MAX_SEGMENTS && (bytes += size) <= MAX_BYTES;
+      i < MAX_SEGMENTS && (size > MAX_SIZE || (bytes += size) <= MAX_BYTES);
     const kept = new Set(segments.filter(fits));
     await this.#remove([
       ...segments.filter((file) => !kept.has(file)),

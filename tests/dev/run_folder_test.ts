@@ -209,6 +209,19 @@ for (const [what, damage, reason] of DAMAGES) {
   });
 }
 
+Deno.test("A segment larger than the whole folder may be removes no other", async () => {
+  await using folder = await makeFolder();
+  await record(folder, "kept");
+  const [kept] = await segmentsIn(folder);
+  await record(folder, "damaged");
+  const [path] = (await segmentsIn(folder)).filter((path) => path !== kept);
+  await Deno.truncate(path!, 40 * 1024 * 1024);
+  using warnings = captureWarnings();
+  await using run = await start(folder);
+  assertEquals(run.list().map(([, name]) => name), ["kept"]);
+  assertMatch(warnings.lines.join("\n"), /^Renamed .* it is too large$/);
+});
+
 Deno.test("A damaged segment with many lines hides no other traces", async () => {
   await using folder = await makeFolder();
   for (const name of ["damaged", "kept"]) await record(folder, name);
