@@ -31,7 +31,10 @@ export interface PostgresConnection {
   ): Promise<unknown>;
   /** Waits for an answer on the connection that listens. */
   beat(): Promise<unknown>;
-  /** Closes it at once, in any state. Resolves when it is closed. */
+  /**
+   * Closes it at once, in any state. Resolves when it is closed, or a server that went
+   * away hasn't closed its side in time. No timer is left then.
+   */
   close(): Promise<unknown>;
 }
 
@@ -88,6 +91,9 @@ export function createConnection(
     : ofPostgresJs(client as unknown as PostgresJs, onError);
 }
 
+/** Seconds to wait for a connection to open or close by itself. */
+const CLOSE_TIMEOUT = 0.5;
+
 /** Reads all columns as text. */
 const TYPES = { getTypeParser: () => String };
 
@@ -121,7 +127,7 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
     },
     beat: () => query("SELECT 1"),
     close() {
-      const ended = client.end().catch(() => {});
+      const ended = settlesWithin(client.end(), CLOSE_TIMEOUT * 1_000);
       // A server that went away never closes its side.
       const stream = client.connection?.stream;
       if (isOpen) stream?.destroySoon?.();
@@ -130,9 +136,6 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
     },
   };
 }
-
-/** Seconds that the client waits for a connection to open or close by itself. */
-const CLOSE_TIMEOUT = 0.5;
 
 /** Opens no socket. */
 function refuse(): never {

@@ -1,5 +1,5 @@
 import { checkValue } from "../check/options.ts";
-import { settlesWithin, toDelay } from "../runtime/timeouts.ts";
+import { toDelay } from "../runtime/timeouts.ts";
 import { type LinkConnection, StoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {
@@ -93,8 +93,7 @@ export class PostgresLink extends StoreLink<Connections> {
   /** Closes the connections. Later calls reject. */
   override async close(): Promise<void> {
     await super.close();
-    // A connection to a server that went away may never close properly.
-    await settlesWithin(this.#closing, this.#timeout);
+    await this.#closing;
   }
 
   #connect(lose: (error: Error) => void): LinkConnection<Connections> {

@@ -12,6 +12,7 @@ import {
   createPostgresChannel,
   createPostgresRateLimitStore,
 } from "@quartet/kit/rpc/postgres";
+import type pg from "pg";
 import { recordOf } from "../auth/stores/store_contract.ts";
 import { openSchema } from "../postgres_schema.ts";
 import {
@@ -177,6 +178,38 @@ for (const driver of driverNames) {
       isOver = true;
       await Promise.all(calls);
     },
+  });
+
+  Deno.test(`close() waits until each client has ended, even if Postgres never answers (${driver})`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const serving = (async () => {
+      for await (const connection of listener) {
+        // Until the client gives the connection up.
+        await new Response(connection.readable).bytes();
+      }
+    })();
+    const url = `postgres://user@127.0.0.1:${listener.addr.port}/test`;
+    const create = DRIVERS[driver](url);
+    const clients = new Set<unknown>();
+    const store = createPostgresSessionStore({
+      connect() {
+        const client = create() as pg.Client;
+        clients.add(client);
+        const end = client.end.bind(client) as (options: unknown) => unknown;
+        const endAndRemove = async (options: unknown) => {
+          await end(options);
+          clients.delete(client);
+        };
+        return Object.assign(client, { end: endAndRemove });
+      },
+      timeout: 0.01,
+      onError() {},
+    });
+    await assertRejects(async () => await store.get("1"), UnavailableError);
+    await store.close();
+    assertEquals(clients.size, 0);
+    listener.close();
+    await serving;
   });
 
   Deno.test(`A closed store stops connecting (${driver})`, async () => {
