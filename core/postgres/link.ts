@@ -182,7 +182,7 @@ function createConnections(
     checkOpen();
     await listener.listen(channel, (payload) => {
       if (payload === pulse) arrived.resolve();
-      else if (!payload.startsWith(PULSE)) onMessage(payload);
+      else if (isListening && !payload.startsWith(PULSE)) onMessage(payload);
     });
     // Fails with a pooler in transaction mode.
     await pool.run(() => [NOTIFY, [channel, pulse]]);
