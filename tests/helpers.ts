@@ -5,6 +5,12 @@
  * @module
  */
 
+/**
+ * A time limit for what must not depend on the machine's speed, in seconds. It's far
+ * more than anything takes that works.
+ */
+export const UNHURRIED = 30;
+
 /** The root of the repository. */
 export const ROOT = new URL("../", import.meta.url);
 

@@ -34,7 +34,7 @@ import { createClient } from "@quartet/kit/rpc/client";
 import { createTracer, tracePlugin, traceQuery } from "@quartet/kit/trace";
 import { createClient as createRedisClient } from "redis";
 import { hasRedisServer, needsRedis, startRedis } from "./redis_server.ts";
-import { ROOT, startDeno } from "./helpers.ts";
+import { ROOT, startDeno, UNHURRIED } from "./helpers.ts";
 
 const SECRET = "a secret of at least thirty-two bytes";
 const providers = [
@@ -343,7 +343,7 @@ Deno.test({
   async fn() {
     await using redis = await startRedis();
     const client = createRedisClient({ url: redis.url });
-    const store = createRedisSessionStore({ client });
+    const store = createRedisSessionStore({ client, timeout: UNHURRIED });
     assertEquals(await store.get("id"), undefined);
     await store.close();
   },

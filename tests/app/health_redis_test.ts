@@ -3,6 +3,7 @@ import { createApp, healthPlugin } from "@quartet/kit/app";
 import { createAuthPlugin } from "@quartet/kit/auth";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { createClient } from "redis";
+import { UNHURRIED } from "../helpers.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 
 Deno.test({
@@ -24,6 +25,7 @@ Deno.test({
             // Its timer would outlive the test.
             socket: { reconnectStrategy: false },
           }),
+          timeout: UNHURRIED,
           onError: ({ message }) => reported.push(message),
         }),
       },

@@ -12,7 +12,7 @@ import {
 } from "@quartet/kit/rpc/postgres";
 import pg from "pg";
 import { recordOf } from "../auth/stores/store_contract.ts";
-import { ROOT } from "../helpers.ts";
+import { ROOT, UNHURRIED } from "../helpers.ts";
 import {
   DRIVERS,
   hasPostgres,
@@ -40,6 +40,7 @@ Deno.test({
         schema,
         name: "c",
         history: 10_000,
+        timeout: UNHURRIED,
       });
     await using here = open();
     await using there = open(DRIVERS["npm:postgres"](url()) as never);
@@ -120,7 +121,7 @@ Deno.test({
       };
       return client;
     };
-    const options = { connect, schema: newSchema() };
+    const options = { connect, schema: newSchema(), timeout: UNHURRIED };
     const count = async (work: () => unknown) => {
       await work();
       statements.length = 0;

@@ -5,6 +5,7 @@ import { createMemorySessionStore, type SessionStore } from "@quartet/kit/auth";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { createClient } from "redis";
+import { UNHURRIED } from "../helpers.ts";
 import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
 import { startSessions, timesToEnd } from "./session_end.ts";
 
@@ -53,7 +54,7 @@ const STORES: Record<string, () => Promise<Stores>> = {
     const name = `test-${crypto.randomUUID()}`;
     const open = () => {
       const client = createClient({ url: redis.url });
-      return createRedisSessionStore({ client, name });
+      return createRedisSessionStore({ client, name, timeout: UNHURRIED });
     };
     return {
       stores: [open(), open()],

@@ -5,7 +5,7 @@ import { type CacheStore, createCache } from "@quartet/kit/data";
 import { currentScope } from "../../core/request_scope.ts";
 import { startDeno } from "../helpers.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
-import { recordOf } from "./store_contract.ts";
+import { CACHE_LIMITS, recordOf, STORE_LIMITS } from "./store_contract.ts";
 
 testSharedStore({
   name: "createKvStore()",
@@ -22,6 +22,7 @@ testSharedStore({
           kv,
           name: "test",
           interval: 0.002,
+          ...STORE_LIMITS,
           ...options,
         });
         stores.push(store);
@@ -83,7 +84,10 @@ async function withChild(what: string) {
     child,
     async open() {
       const kv = await Deno.openKv(path);
-      const cache = createCache({ store: createKvStore({ kv, name: "test" }) });
+      const cache = createCache({
+        ...CACHE_LIMITS,
+        store: createKvStore({ ...STORE_LIMITS, kv, name: "test" }),
+      });
       return {
         cache,
         async [Symbol.asyncDispose]() {

@@ -17,6 +17,7 @@ import {
   needsRedis,
 } from "../redis_server.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
+import { CACHE_LIMITS, STORE_LIMITS } from "./store_contract.ts";
 
 for (const name of CLIENTS) {
   testSharedStore({
@@ -96,7 +97,12 @@ for (const [name, make] of Object.entries(SETTINGS)) {
       const errors: unknown[] = [];
       const open = () =>
         createCache({
-          store: createRedisStore({ client: make(redis.url), name: prefix }),
+          ...CACHE_LIMITS,
+          store: createRedisStore({
+            ...STORE_LIMITS,
+            client: make(redis.url),
+            name: prefix,
+          }),
           onError: (error) => errors.push(error),
         });
       const caches = [open(), open()];
@@ -136,7 +142,8 @@ Deno.test({
     const errors: string[] = [];
     const open = () =>
       createCache({
-        store: createRedisStore({ client, name }),
+        ...CACHE_LIMITS,
+        store: createRedisStore({ ...STORE_LIMITS, client, name }),
         onError: (_, operation) => errors.push(operation),
       });
     const caches = [open(), open(), open()];
@@ -181,8 +188,7 @@ function openStores(
       const store = createRedisStore({
         client,
         name,
-        timeout: 60,
-        maxStaleness: 60,
+        ...STORE_LIMITS,
         ...options,
       });
       stores.push(store);

@@ -11,6 +11,16 @@ import {
   createCache,
   type MemoryStoreOptions,
 } from "@quartet/kit/data";
+import { UNHURRIED } from "../helpers.ts";
+
+/** Limits of a shared store that don't depend on the machine's speed. */
+export const STORE_LIMITS = {
+  timeout: UNHURRIED,
+  maxStaleness: UNHURRIED,
+} as const;
+
+/** Limits of its cache that don't either. */
+export const CACHE_LIMITS = { storeTimeout: UNHURRIED } as const;
 
 export interface StoreUnderTest extends AsyncDisposable {
   /**

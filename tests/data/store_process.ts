@@ -13,11 +13,11 @@ import { createCache } from "@quartet/kit/data";
 import { createKvStore } from "@quartet/kit/data/kv";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import { createClient } from "redis";
-import { until } from "./store_contract.ts";
+import { CACHE_LIMITS, STORE_LIMITS, until } from "./store_contract.ts";
 
 const [place, name, what] = Deno.args as [string, string, string];
 // Long enough for other processes to find the lock held.
-const settings = { name, lockTime: 1 };
+const settings = { ...STORE_LIMITS, name, lockTime: 1 };
 await using stack = new AsyncDisposableStack();
 const store = place.startsWith("redis:")
   ? createRedisStore({ ...settings, client: createClient({ url: place }) })
@@ -25,7 +25,10 @@ const store = place.startsWith("redis:")
     ...settings,
     kv: stack.adopt(await Deno.openKv(place), (kv) => kv.close()),
   });
-const cache = stack.adopt(createCache({ store }), (cache) => cache.close());
+const cache = stack.adopt(
+  createCache({ ...CACHE_LIMITS, store }),
+  (cache) => cache.close(),
+);
 const options = { maxAge: 60, tags: ["a"] };
 
 if (what === "hang") {

@@ -5,6 +5,7 @@ import {
 } from "@quartet/kit/rpc/postgres";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 import pg from "pg";
+import { UNHURRIED } from "../helpers.ts";
 import { openSchema } from "../postgres_schema.ts";
 import {
   type Driver,
@@ -55,7 +56,13 @@ async function openWorld(driver: Driver) {
     table: `${schema}.kit_messages`,
     channel: <T>(options: Partial<PostgresChannelOptions> = {}) =>
       world.use(
-        createPostgresChannel<T>({ connect, schema, name: "c", ...options }),
+        createPostgresChannel<T>({
+          connect,
+          schema,
+          name: "c",
+          timeout: UNHURRIED,
+          ...options,
+        }),
       ),
   };
 }

@@ -8,6 +8,7 @@ import {
 import { createClient } from "redis";
 import { currentScope } from "../../core/request_scope.ts";
 import { CLIENTS, makeClient } from "../cluster/clients.ts";
+import { UNHURRIED } from "../helpers.ts";
 import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
 import {
   assertLost,
@@ -16,7 +17,6 @@ import {
   take,
   testChannel,
 } from "./channel_contract.ts";
-import { UNHURRIED } from "./redis_processes.ts";
 import { testSharedChannel } from "./shared_channel_contract.ts";
 
 for (const name of CLIENTS) {

@@ -11,6 +11,7 @@ import {
   type RedisChannelOptions,
 } from "@quartet/kit/rpc/redis";
 import { createClient } from "redis";
+import { UNHURRIED } from "../helpers.ts";
 import { hasRedisServer, needsRedis } from "../redis_server.ts";
 
 /** A process that shares a channel. Disposing it closes the channel. */
@@ -19,9 +20,6 @@ export interface TestProcess extends AsyncDisposable {
   /** Errors reported by the channel. */
   readonly errors: readonly Error[];
 }
-
-/** A timeout that isn't exceeded even on a busy machine, in seconds. */
-export const UNHURRIED = 10;
 
 /** Creates the channel of another process. Its client is never connected. */
 export function openProcess(

@@ -6,13 +6,13 @@ import {
   startCluster,
   startSentinels,
 } from "../cluster/redis_topology.ts";
+import { UNHURRIED } from "../helpers.ts";
 import { replicated } from "../redis_server.ts";
 import { range, take } from "./channel_contract.ts";
 import {
   begin,
   publishWhenBack,
   testWithServers as test,
-  UNHURRIED,
 } from "./redis_processes.ts";
 
 /** Publishes, subscribes and resumes with each client. */
@@ -51,6 +51,7 @@ test("A subscription continues with the master that Sentinel elects", async (sig
   await using channel = createRedisChannel<number>({
     client,
     name: "c",
+    timeout: UNHURRIED,
     onError() {},
   });
   const stream = await begin(channel, signal);

@@ -11,6 +11,7 @@ import {
 } from "@quartet/kit/auth/postgres";
 import pg from "pg";
 import postgres from "postgres";
+import { UNHURRIED } from "../../helpers.ts";
 import { openSchema } from "../../postgres_schema.ts";
 import {
   type Driver,
@@ -48,7 +49,13 @@ async function openWorld(driver: Driver) {
     clock,
     store: (options: Partial<PostgresSessionStoreOptions> = {}) =>
       world.use(
-        createPostgresSessionStore({ connect, schema, now, ...options }),
+        createPostgresSessionStore({
+          connect,
+          schema,
+          now,
+          timeout: UNHURRIED,
+          ...options,
+        }),
       ),
   };
 }
@@ -235,12 +242,21 @@ test("A Postgres store recreates a dropped table", async (world) => {
 test("A Postgres store opens at most maxConnections connections", async (world) => {
   const store = world.store({ maxConnections: 2 });
   await store.set(recordOf("a"));
+  await using admin = await openSchema(url(), "npm:pg");
+  const connections = async () => {
+    const [row] = await admin.run(
+      `SELECT count(*)::int FROM pg_stat_activity WHERE query LIKE '/*%${world.schema}%'`,
+    );
+    return row![0];
+  };
+  // So that the first connection can't answer all calls before the second opens.
+  await world.run("BEGIN");
+  await world.run(`LOCK TABLE ${world.schema}.kit_sessions`);
   const gets = Array.from({ length: 200 }, () => store.get("a"));
+  while (await connections() !== 2);
+  await world.run("COMMIT");
   for (const record of await Promise.all(gets)) assert(record !== undefined);
-  const [row] = await world.run(
-    `SELECT count(*)::int FROM pg_stat_activity WHERE query LIKE '%${world.schema}%' AND pid <> pg_backend_pid()`,
-  );
-  assertEquals(row, [2]);
+  assertEquals(await connections(), 2);
 });
 
 test(

@@ -4,6 +4,7 @@ import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import type { RedisSessionStoreOptions } from "@quartet/kit/auth/redis";
 import { createClient } from "redis";
 import { CLIENTS, makeClient } from "../../cluster/clients.ts";
+import { UNHURRIED } from "../../helpers.ts";
 import { anyRedis, hasRedis, needsRedis } from "../../redis_server.ts";
 import { createClock, startAuth } from "../harness.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
@@ -58,6 +59,7 @@ async function openRedis() {
         client,
         ...(options.prefix === undefined ? { name } : {}),
         now: () => clock.time,
+        timeout: UNHURRIED,
         ...options,
       })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -7,6 +7,7 @@ import {
   startCluster,
   startSentinels,
 } from "../../cluster/redis_topology.ts";
+import { UNHURRIED } from "../../helpers.ts";
 import { hasRedisServer, needsRedis } from "../../redis_server.ts";
 import { recordOf, START, testSessionStore } from "./store_contract.ts";
 
@@ -128,6 +129,7 @@ async function openStores(
         client: made.client,
         name,
         now: () => clock.time,
+        timeout: UNHURRIED,
       })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
