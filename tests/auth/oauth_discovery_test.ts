@@ -16,6 +16,8 @@ import { getOAuthUrl, handleOAuthCallback, oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens } from "@quartet/kit/auth";
 import { createDiscovery } from "../../auth/oauth/discovery.ts";
 import { captureErrors, freePort } from "../helpers.ts";
+import { fakeTimers } from "../rpc/fake_timers.ts";
+import { until } from "../rpc/helpers.ts";
 import type { AuthServer } from "./harness.ts";
 import { startAuth } from "./harness.ts";
 
@@ -78,6 +80,7 @@ function startIssuer(path = ""): Issuer {
 
 const OPENID = "/.well-known/openid-configuration";
 const OAUTH = "/.well-known/oauth-authorization-server";
+const TIMED_OUT = "took more than 10000 ms";
 /** Plain OAuth without id tokens. */
 const PLAIN = { scope: ["email"] };
 
@@ -101,6 +104,17 @@ const ROUTES: readonly Route[] = [
     },
   },
 ];
+
+/** Stops `performance.now()` until the end of the block. */
+function stopClock() {
+  const { now } = performance;
+  performance.now = () => clock.time;
+  const clock = {
+    time: 0,
+    [Symbol.dispose]: () => void (performance.now = now),
+  };
+  return clock;
+}
 
 function start(options: OAuthOptions): Promise<AuthServer> {
   return startAuth({ providers: [oauth(options)] }, ROUTES);
@@ -176,6 +190,7 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
   const { issuer } = local;
   const json = (given: Record<string, unknown>) => () =>
     Response.json(local.document(given));
+  const unanswered = Promise.withResolvers<Response>();
   const answers: [string, () => Response | Promise<Response>, string][] = [
     [
       "a foreign issuer",
@@ -253,12 +268,7 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
       () => Response.json(local.document({ x: "x".repeat(2 ** 21) })),
       "must be at most 1048576 bytes",
     ],
-    [
-      "no answer",
-      () =>
-        new Promise((resolve) => setTimeout(resolve, 400, Response.json({}))),
-      "took more than 200 ms",
-    ],
+    ["no answer", () => unanswered.promise, TIMED_OUT],
     [
       "no end",
       () =>
@@ -268,19 +278,21 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
           }),
           { headers: { "content-type": "application/json" } },
         ),
-      "took more than 200 ms",
+      TIMED_OUT,
     ],
   ];
+  using timers = fakeTimers();
+  using _ = stopClock();
   for (const [what, answer, reason] of answers) {
     using captured = captureErrors();
     local.answers = { [OAUTH]: answer };
     local.asked.length = 0;
-    await using app = await start({
-      ...CLIENT,
-      ...PLAIN,
-      issuer,
-      timeout: 0.2,
-    });
+    const starting = start({ ...CLIENT, ...PLAIN, issuer });
+    if (reason === TIMED_OUT) {
+      await until(() => local.asked.length === 1);
+      timers.advance(10_000);
+    }
+    await using app = await starting;
     assertEquals(await signIn(app), "502 OAUTH_FAILED", what);
     assertEquals(local.asked, [OAUTH], what);
     assert(captured.lines[0]?.includes(reason), captured.lines[0]);
@@ -289,6 +301,7 @@ Deno.test("An invalid or untrusted discovery document supplies nothing", async (
     );
     assertEquals((await app.browser().json("/me")).session, null);
   }
+  unanswered.resolve(Response.json({}));
   assertEquals(local.tokens, []);
 });
 
@@ -327,10 +340,7 @@ Deno.test("An app starts without its issuer, reports it, and signs in once it is
   using captured = captureErrors();
   await using local = startIssuer();
   const { answers } = local;
-  let time = 0;
-  const { now } = performance;
-  performance.now = () => time;
-  using _ = { [Symbol.dispose]: () => void (performance.now = now) };
+  using clock = stopClock();
   await using app = await start({ ...CLIENT, ...PLAIN, issuer: local.issuer });
   assertEquals(captured.lines.length, 1);
   const early = await app.browser().ask("/start");
@@ -347,18 +357,15 @@ Deno.test("An app starts without its issuer, reports it, and signs in once it is
     assertEquals(await signIn(app), "502 OAUTH_FAILED");
   }
   assertEquals(local.asked.length, 2, "both places, once");
-  const loaded = Promise.withResolvers<void>();
-  answers[OAUTH] = () => {
-    setTimeout(loaded.resolve, 20);
-    return Response.json(local.document());
-  };
-  time = 1_000;
+  answers[OAUTH] = () => Response.json(local.document());
+  clock.time = 1_000;
   assertEquals(
     await signIn(app),
     "502 OAUTH_FAILED",
     "this sign-in triggers a request",
   );
-  await loaded.promise;
+  // Until the document has arrived.
+  for (let i = 0; i < 1_000 && await signIn(app) !== "ada"; i++);
   assertEquals(await signIn(app), "ada");
   assertEquals(local.asked.length, 3);
 });
