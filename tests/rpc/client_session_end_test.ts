@@ -7,10 +7,14 @@ import {
 } from "@quartet/kit/rpc";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { serveBreakable } from "./breakable_server.ts";
+import { type FakeTimers, fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
 
+/** A delay of retries that `fakeTimers()` controls, in milliseconds. */
+const DELAY = 100;
+
 /** Serves sessions and a page whose cookie is `page.session`. */
-async function serveSessions() {
+async function serveSessions(delayMs = 1) {
   const page = { session: "first", ready: Promise.resolve() };
   const valid = new Set(["first"]);
   const ended = new EventTarget();
@@ -57,7 +61,7 @@ async function serveSessions() {
       await page.ready;
       return `${server.url}?session=${page.session}`;
     },
-    reconnect: { delayMs: 1 },
+    reconnect: { delayMs },
   });
   return {
     rpc,
@@ -76,8 +80,20 @@ async function serveSessions() {
   };
 }
 
+/** Returns the number of subscriptions that wait for their next attempt. */
+function retriesOf({ waits }: FakeTimers): number {
+  return waits.filter((ms) => ms <= 2 * DELAY).length;
+}
+
+/** Waits until both subscriptions wait for their next attempt, and makes it. */
+async function retryTogether(timers: FakeTimers): Promise<void> {
+  await until(() => retriesOf(timers) === 2);
+  timers.advance(2 * DELAY);
+}
+
 Deno.test("A subscription whose session ends continues with the next session, and others are undisturbed", async () => {
-  await using app = await serveSessions();
+  using timers = fakeTimers();
+  await using app = await serveSessions(DELAY);
   const { rpc, page, mine, everybodys } = app;
   const seen: number[][] = [[], [], []];
   const streams = [rpc.mine, rpc.mine, rpc.everybodys];
@@ -95,6 +111,7 @@ Deno.test("A subscription whose session ends continues with the next session, an
   app.end("first");
   await until(() => mine.subscribers === 0);
   assertEquals(everybodys.subscribers, 1);
+  await retryTogether(timers);
   await mine.publish(2);
   app.valid.add(page.session = "second");
   signedIn.resolve();
@@ -111,7 +128,8 @@ Deno.test("A subscription whose session ends continues with the next session, an
 });
 
 Deno.test("A subscription whose session has ended for good retries once and then stops", async () => {
-  await using app = await serveSessions();
+  using timers = fakeTimers();
+  await using app = await serveSessions(DELAY);
   const { rpc, mine } = app;
   const failed = Promise.withResolvers<Error>();
   rpc.mine.subscribe(undefined, {
@@ -124,6 +142,7 @@ Deno.test("A subscription whose session has ended for good retries once and then
   await until(() => mine.subscribers === 2);
   await mine.publish(1);
   app.end("first");
+  await retryTogether(timers);
   for (const error of [await failed.promise, await reading]) {
     assert(error instanceof RPCClientError);
     assertEquals([error.code, error.path], ["UNAUTHORIZED", "mine"]);
@@ -193,14 +212,15 @@ Deno.test("A subscription that has run for a while may retry once more", async (
 });
 
 Deno.test("Unsubscribing while the next attempt waits leaves nothing behind", async () => {
-  await using app = await serveSessions();
+  using timers = fakeTimers();
+  await using app = await serveSessions(DELAY);
   const { rpc, mine } = app;
   const unsubscribe = rpc.mine.subscribe(undefined, { onData() {} });
   await until(() => mine.subscribers === 1);
   await mine.publish(1);
   app.end("first");
-  await until(() => mine.subscribers === 0);
+  await until(() => retriesOf(timers) === 1);
   unsubscribe();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  assertEquals(retriesOf(timers), 0);
   assertEquals([app.opened, mine.subscribers], [1, 0]);
 });
