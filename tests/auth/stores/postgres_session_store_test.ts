@@ -174,6 +174,29 @@ test("onEnded() reports ends and changes in other processes", async (world) => {
   assertEquals(told, []);
 });
 
+test("onEnded() first reports that sessions may have ended before", async (world) => {
+  const there = world.store();
+  let isOver = false;
+  const ending = (async () => {
+    for (let i = 0; !isOver; i++) {
+      await there.set(recordOf(`${i}`));
+      await there.delete(`${i}`);
+    }
+  })();
+  try {
+    for (let round = 0; round < 10; round++) {
+      await using here = world.store();
+      const told: (readonly string[] | undefined)[] = [];
+      here.onEnded!((ids) => told.push(ids));
+      await until(() => told.length > 0);
+      assertEquals(told[0], undefined);
+    }
+  } finally {
+    isOver = true;
+    await ending;
+  }
+});
+
 test(
   "A Postgres store needs no CREATE privilege if its tables exist",
   async (world) => {
