@@ -342,7 +342,7 @@ for (const lost of [["FLUSHALL"], ["DEL", `{${NAME}}:cache-lock:k`]]) {
       );
       await send(redis.url, ...lost);
       await release!();
-      await eventually("the other wakes", () => isOver, 10_000);
+      await eventually("the other wakes", () => isOver);
       await waiting;
     },
   );
@@ -368,7 +368,7 @@ for (const name of CLIENTS) {
     await asked;
     // The sockets open after that and are closed.
     await new Promise((resolve) => setTimeout(resolve, 200));
-    await eventually("all are closed", () => open === 0, 10_000);
+    await eventually("all are closed", () => open === 0);
     listener.close();
     await accepting;
   });

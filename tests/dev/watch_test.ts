@@ -82,7 +82,7 @@ async function change<T>(
 
 /** Kills a command that hangs, so that its test fails. */
 function limit(child: Child): Disposable {
-  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 240_000);
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 

@@ -14,6 +14,9 @@ import { findBundledBrowser } from "./bundled_browser.ts";
 
 export type { Page } from "playwright-core";
 
+/** Milliseconds after which a page counts as hanging, even on a busy machine. */
+export const TIMEOUT = 120_000;
+
 /** A running browser. Disposing it closes it. */
 export interface TestBrowser extends AsyncDisposable {
   readonly version: string;
@@ -128,6 +131,7 @@ async function isFile(path: string): Promise<boolean> {
 
 async function newPage(browser: Browser): Promise<TestPage> {
   const context = await browser.newContext();
+  context.setDefaultTimeout(TIMEOUT);
   const errors: string[] = [];
   const foreignRequests: string[] = [];
   watch(context, errors, foreignRequests);

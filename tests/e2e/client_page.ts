@@ -14,7 +14,7 @@ import type {
   Tracer,
 } from "@quartet/kit/trace";
 import * as esbuild from "esbuild";
-import type { TestPage } from "./browser.ts";
+import { type TestPage, TIMEOUT } from "./browser.ts";
 import { ROOT } from "../helpers.ts";
 
 /** Bundles a module that imports the client, as for a page. */
@@ -159,9 +159,6 @@ function page(head: string): Response {
 export function run<T>({ page }: TestPage, code: string): Promise<T> {
   return page.evaluate<T>(`(async () => { ${code} })()`);
 }
-
-/** Maximum time to wait, in milliseconds. Generous, for busy machines. */
-const TIMEOUT = 20_000;
 
 /** Waits until `look` returns something. */
 export async function until<T>(

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
 import { type Child, ROOT } from "../helpers.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
-import { type Page, shareBrowser, type TestPage } from "./browser.ts";
+import { type Page, shareBrowser, type TestPage, TIMEOUT } from "./browser.ts";
 import { waitUntil } from "./viewer_page.ts";
 
 const browser = shareBrowser();
@@ -105,7 +105,6 @@ async function start(entry = APP): Promise<App> {
     async open(path, { width = 1000, ...media } = {}) {
       const view = await browser.newPage();
       const { page } = view;
-      page.setDefaultTimeout(20_000);
       await page.setViewportSize({ width, height: 700 });
       await page.emulateMedia(media);
       await page.addInitScript(() => {
@@ -139,7 +138,7 @@ async function waitForFigures(page: Page, figures: RegExp): Promise<void> {
 
 /** Waits for a trace that has a span of this name. Returns all its spans' names. */
 async function waitForTrace(server: URL, name: string): Promise<string[]> {
-  const end = performance.now() + 20_000;
+  const end = performance.now() + TIMEOUT;
   while (performance.now() < end) {
     const response = await fetch(new URL("/__app/traces/api", server));
     const { traces } = await response.json() as {

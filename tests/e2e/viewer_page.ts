@@ -13,7 +13,12 @@ import type { Tracer } from "@quartet/kit/trace";
 import { assertEquals } from "@std/assert";
 import { createAtlas } from "../../examples/atlas/atlas.ts";
 import { parseUrlState, type UrlState } from "../../viewer/model/url_state.ts";
-import type { Page, TestBrowser, TestPage } from "./browser.ts";
+import {
+  type Page,
+  type TestBrowser,
+  type TestPage,
+  TIMEOUT,
+} from "./browser.ts";
 
 /** Atlas with tracing. Disposing it stops it. */
 export interface TracedAtlas extends AsyncDisposable {
@@ -63,9 +68,6 @@ export interface ViewerPageOptions {
   readonly offline?: boolean;
 }
 
-/** Maximum time to wait, in milliseconds. Generous, for busy machines. */
-const TIMEOUT = 20_000;
-
 /** Opens an empty page for the viewer. */
 export async function newViewerPage(
   browser: Pick<TestBrowser, "newPage">,
@@ -74,7 +76,6 @@ export async function newViewerPage(
   const { width = 1280, height = 800, colorScheme = "light" } = options;
   const view = await browser.newPage();
   const { page } = view;
-  page.setDefaultTimeout(TIMEOUT);
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   if (options.offline) await page.context().setOffline(true);

@@ -7,8 +7,8 @@ export interface Result extends Outcome {
   readonly path: string;
 }
 
-/** Maximum duration of a module's tests, in milliseconds. */
-const TIMEOUT = 240_000;
+/** Milliseconds after which a module's tests count as hanging. */
+const TIMEOUT = 900_000;
 
 /**
  * Runs suites with Node or Bun, with one process per module, side by side.
