@@ -9,7 +9,13 @@ import { CLIENTS, makeClient } from "../../cluster/clients.ts";
 import type { ClientName } from "../../cluster/clients.ts";
 import { startFaultProxy } from "../../cluster/fault_proxy.ts";
 import { eventually } from "../../cluster/redis_topology.ts";
-import { hasRedisServer, needsRedis, startRedis } from "../../redis_server.ts";
+import { UNHURRIED } from "../../helpers.ts";
+import {
+  hasRedisServer,
+  needsRedis,
+  type RedisServer,
+  startRedis,
+} from "../../redis_server.ts";
 import { startAuth } from "../harness.ts";
 import { recordOf, START } from "./store_contract.ts";
 
@@ -90,6 +96,23 @@ async function tryAll(store: SessionStore, limit: number): Promise<number> {
   return failures.length;
 }
 
+/** Far more than all operations take with a timeout of a second or less. */
+const HANG = 10_000;
+
+/** Keeps a session as soon as a store with a short timeout is connected. */
+async function untilKept(store: SessionStore): Promise<void> {
+  await eventually("the store is connected", async () => {
+    await store.set(recordOf("a"));
+    return true;
+  });
+}
+
+/** Returns the number of `DEL` that a server has run. */
+async function deletionsOf(server: RedisServer): Promise<number> {
+  const text = await server.send("INFO", "commandstats") as string;
+  return Number(/^cmdstat_del:calls=(\d+)/m.exec(text)?.[1] ?? 0);
+}
+
 for (const name of CLIENTS) {
   test(`With ${name}, silent connections time out each call, and calls work again within 2 s`, async ({ proxy, reports, store: make }) => {
     const store = make(name);
@@ -108,7 +131,7 @@ for (const name of CLIENTS) {
 
   test(`With ${name}, an idle store notices a silent connection by itself`, async ({ proxy, store: make }) => {
     const store = make(name, { timeout: 0.2 });
-    await store.set(recordOf("a"));
+    await untilKept(store);
     proxy.set("silent");
     // The old connection is replaced without a call.
     const before = proxy.connections;
@@ -116,25 +139,32 @@ for (const name of CLIENTS) {
       "the store has reconnected",
       () => proxy.connections > before,
     );
-    assertEquals((await store.get("a"))?.id, "a");
+    await eventually("it works", async () => {
+      return (await store.get("a"))?.id === "a";
+    });
   });
 
-  test(`With ${name}, calls fail at once while Redis is unreachable, and one report is sent`, async ({ proxy, reports, store: make }) => {
-    const store = make(name, { timeout: 0.3 });
-    await store.set(recordOf("a"));
+  test(`With ${name}, calls fail at once while Redis is unreachable, and one report is sent`, async ({ proxy, server, reports, store: make }) => {
+    const store = make(name, { timeout: 1 });
+    await untilKept(store);
+    reports.length = 0;
     for (const mode of ["black hole", "refuse"] as const) {
       proxy.set(mode);
       await eventually("it is noticed", async () => {
-        return await tryAll(store, 1_000) === OPERATIONS.length;
+        return await tryAll(store, HANG) === OPERATIONS.length;
       });
-      assertEquals(await tryAll(store, 1_000), OPERATIONS.length);
+      assertEquals(await tryAll(store, HANG), OPERATIONS.length);
       proxy.set("forward");
       await eventually("it works again", async () => {
-        return await tryAll(store, 1_000) === 0;
+        return await tryAll(store, HANG) === 0;
       });
       assertEquals((await store.get("a"))?.id, "a");
-      // An outage ends once a heartbeat succeeds.
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      // An outage ends once a heartbeat succeeds, which is a DEL.
+      const beats = await deletionsOf(server);
+      await eventually("its heart beats", async () => {
+        return await deletionsOf(server) > beats;
+      });
+      await store.get("a");
     }
     assertEquals(reports.length, 2, `${reports}`);
     for (const report of reports) {
@@ -146,7 +176,11 @@ for (const name of CLIENTS) {
   test(`With ${name}, a listener is notified after each lost connection that events may be missing`, async ({ proxy, server, store: make }) => {
     const here = make(name, { timeout: 0.3 });
     const { client } = makeClient(name, { url: server.url });
-    await using there = createRedisSessionStore({ client, now: () => START });
+    await using there = createRedisSessionStore({
+      client,
+      now: () => START,
+      timeout: UNHURRIED,
+    });
     const heard: (string | undefined)[] = [];
     const stop = here.onEnded((ids) => heard.push(...ids ?? [undefined]));
     await eventually("it listens", () => heard.length > 0);
@@ -156,7 +190,7 @@ for (const name of CLIENTS) {
       proxy.set(mode);
       if (mode !== "silent") {
         await eventually("it is lost", async () => {
-          return await tryAll(here, 1_000) > 0;
+          return await tryAll(here, HANG) > 0;
         });
       }
       await there.delete("a");
