@@ -32,7 +32,8 @@ function settle(): AsyncDisposable {
 
 /** Opens a cache as one process would. */
 function open(client: RedisClient, source: { version: number }) {
-  const store = createRedisStore({ client, name: "test" });
+  // On a busy machine, a second isn't enough to find a new master.
+  const store = createRedisStore({ client, name: "test", timeout: 5 });
   const cache = createCache({ store, onError: () => {} });
   return {
     ping: () => store.ping().then(() => true),
