@@ -1,6 +1,17 @@
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
+/**
+ * Returns the page parameter of the page after the last one or before the first
+ * one, or `undefined` if there is none.
+ */
+export type GetPageParam<Data, PageParam> = (
+  page: Data,
+  allPages: Data[],
+  pageParam: PageParam,
+  allPageParams: PageParam[],
+) => PageParam | undefined | null;
+
 /** The order of pages, and further options of TanStack Query. */
 export interface InfiniteQueryExtras<Data, PageParam> {
   /** The page parameter of the first page. */
@@ -8,22 +19,12 @@ export interface InfiniteQueryExtras<Data, PageParam> {
   /**
    * Returns the page parameter of the next page, or `undefined` after the last.
    */
-  readonly getNextPageParam: (
-    lastPage: Data,
-    allPages: Data[],
-    lastPageParam: PageParam,
-    allPageParams: PageParam[],
-  ) => PageParam | undefined | null;
+  readonly getNextPageParam: GetPageParam<Data, PageParam>;
   /**
    * Returns the page parameter of the previous page, or `undefined` before the
    * first.
    */
-  readonly getPreviousPageParam?: (
-    firstPage: Data,
-    allPages: Data[],
-    firstPageParam: PageParam,
-    allPageParams: PageParam[],
-  ) => PageParam | undefined | null;
+  readonly getPreviousPageParam?: GetPageParam<Data, PageParam>;
   /** Any other option. */
   readonly [option: string]: unknown;
 }
@@ -41,10 +42,7 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   /** The page parameter of the first page. */
   readonly initialPageParam: PageParam;
   /** Returns the page parameter of the next page. */
-  readonly getNextPageParam: InfiniteQueryExtras<
-    Data,
-    PageParam
-  >["getNextPageParam"];
+  readonly getNextPageParam: GetPageParam<Data, PageParam>;
 }
 
 /**

@@ -2,24 +2,36 @@ import type { RPCClientError } from "../client/error.ts";
 import { pathOf, type QueryKey } from "./query_key.ts";
 import type { CallLike, ErrorOption } from "./types.ts";
 
+/**
+ * The last arguments of a mutation's callbacks. To use `context`, annotate it
+ * as TanStack Query's `MutationFunctionContext`.
+ */
+export type MutationRest<Variables, OnMutateResult> = [
+  variables: Variables,
+  onMutateResult: OnMutateResult,
+  context: unknown,
+];
+
 /** Further options of TanStack Query for a mutation. */
-export interface MutationExtras<Data, Variables> {
-  /** Called before the mutation. */
-  readonly onMutate?: (variables: Variables, context: unknown) => unknown;
+export interface MutationExtras<Data, Variables, Result = unknown> {
+  /** Called before the mutation. Its result is passed to the other callbacks. */
+  onMutate?(variables: Variables, context: unknown): Result | Promise<Result>;
   /** Called with the result of the mutation. */
-  readonly onSuccess?: (
+  onSuccess?(
     data: Data,
-    variables: Variables,
-    onMutateResult: unknown,
-    context: unknown,
-  ) => unknown;
+    ...rest: MutationRest<Variables, Result>
+  ): unknown;
   /** Called with the error. */
-  readonly onError?: (
+  onError?(
     error: RPCClientError,
-    variables: Variables,
-    onMutateResult: unknown,
-    context: unknown,
-  ) => unknown;
+    ...rest: MutationRest<Variables, Result | undefined>
+  ): unknown;
+  /** Called after the mutation, with its result or its error. */
+  onSettled?(
+    data: Data | undefined,
+    error: RPCClientError | null,
+    ...rest: MutationRest<Variables, Result | undefined>
+  ): unknown;
   /** Any other option. */
   readonly [option: string]: unknown;
 }
@@ -69,9 +81,10 @@ export function mutationOptions<
   // The parameter is optional if the input is.
   Variables = undefined extends Input ? Input | void : Input,
   Extras extends MutationExtras<Output, Variables> = Record<never, never>,
+  Result = unknown,
 >(
   call: CallLike<Input, Output>,
-  options?: Extras & MutationExtras<Output, Variables>,
+  options?: Extras & MutationExtras<Output, Variables, Result>,
 ):
   & Omit<MutationOptions<Output, Variables>, keyof Extras>
   & Readonly<Extras> {

@@ -26,6 +26,7 @@ import {
 } from "@quartet/kit/rpc/tanstack";
 import {
   InfiniteQueryObserver,
+  type MutationFunctionContext,
   MutationObserver,
   QueryClient,
   QueryObserver,
@@ -379,6 +380,41 @@ test("mutationOptions() runs mutations and callbacks", async ({ rpc, queries }) 
     mutationOptions(rpc.posts.reset.mutate),
   );
   assertEquals(await reset.mutate(), "done");
+});
+
+test("The result of onMutate is typed in the callbacks that undo the change", async ({ rpc, queries }) => {
+  const queryKeyOfCount = queryKey(rpc.posts.count.query);
+  queries.setQueryData(queryKeyOfCount, 1);
+  const settled: unknown[] = [];
+  const observer = new MutationObserver(
+    queries,
+    mutationOptions(rpc.posts.add.mutate, {
+      onMutate: async ({ title }) => {
+        await queries.cancelQueries({ queryKey: queryKeyOfCount });
+        const before = queries.getQueryData(queryKeyOfCount);
+        queries.setQueryData(queryKeyOfCount, 2);
+        return { before, title };
+      },
+      onError: (_error, _variables, made) => {
+        isType<{ before: number | undefined; title: string } | undefined>()(
+          made,
+        );
+        queries.setQueryData(queryKeyOfCount, made?.before);
+      },
+      onSuccess: (_post, _variables, made, context: MutationFunctionContext) =>
+        context.client.setQueryData(["added"], made.title),
+      onSettled: (post, error, { title }, made) =>
+        settled.push([post?.id, error?.code, title, made?.before]),
+    }),
+  );
+  await assertRejects(() => observer.mutate({ title: "" }), RPCClientError);
+  assertEquals(queries.getQueryData(queryKeyOfCount), 1);
+  await observer.mutate({ title: "a" });
+  assertEquals(queries.getQueryData(["added"]), "a");
+  assertEquals(settled, [
+    [undefined, "VALIDATION_ERROR", "", 1],
+    [1, undefined, "a", 1],
+  ]);
 });
 
 test("mutationOptions() fails with the client's errors", async ({ rpc, queries }) => {
