@@ -41,7 +41,7 @@ interface HonoContext extends RequestContext {
   /** The second argument of `fetch`, as from `Deno.serve`. */
   readonly env: unknown;
   /** The error that Hono has answered with an error page. */
-  readonly error: Error | undefined;
+  error: Error | undefined;
   readonly finalized: boolean;
   res: Response;
 }
@@ -159,9 +159,12 @@ async function pass(
   context: HonoVisit,
   next: () => Promise<void>,
 ): Promise<Response> {
-  const { c } = context;
-  const { req } = c;
-  await next();
+  const { c, c: { req } } = context;
+  await next().catch((error) => {
+    // Hono's `onError` has thrown, so there is no error page.
+    c.error = undefined;
+    throw error;
+  });
   if (!context.isAnswered) noteRoute(req.matchedRoutes?.[req.routeIndex ?? -1]);
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
   // Reading `c.res` would create an empty 200, and hide Hono's own error.
@@ -192,10 +195,8 @@ function noteNextRoute(
 /** Records the route of the request. */
 function noteRoute(route: HonoRoute | undefined): void {
   // A middleware for all requests ran last if no route has matched.
-  if (route === undefined || route.method === "ALL" && route.path === "/*") {
-    return;
-  }
-  currentScope()?.span?.root.setAttribute("http.route", route.path);
+  if (route?.method === "ALL" && route.path === "/*") return;
+  if (route) currentScope()?.span?.root.setAttribute("http.route", route.path);
 }
 
 /** Without the first assignment, Hono adds the headers of the old response. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createApp, toHono, toNode, withPlugins } from "@quartet/kit/app";
 import type { Mountable, Plugin } from "@quartet/kit/app";
 import {
@@ -114,6 +114,31 @@ Deno.test("A response other than a 500 from the app's error handler is kept", as
     kit.tracer.getTraces().map((trace) => rootOf(trace).status),
     ["ok", "ok"],
   );
+});
+
+Deno.test("An error handler that throws the error again fails the request, as without the kit", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.trace));
+  app.use(toHono(kit.auth));
+  app.get("/", () => Promise.reject(new Error("gone")));
+  app.get("/wrong", WRONG);
+  app.use("/late", async (_c, next) => {
+    await next();
+    throw new Error("late");
+  });
+  app.get("/late", (c) => c.text("done"));
+  app.onError((error) => {
+    throw error;
+  });
+  for (const [path, message] of [["/", "gone"], ["/late", "late"]] as const) {
+    await assertRejects(async () => await app.request(path), Error, message);
+  }
+  assertEquals(
+    kit.tracer.getTraces().map((trace) => rootOf(trace).status),
+    ["error", "error"],
+  );
+  assertEquals((await app.request("/wrong")).status, 401);
 });
 
 Deno.test("Hono's error handler answers an error thrown by a mounted plugin", async () => {
