@@ -5,9 +5,12 @@ export type Method = (...args: any[]) => unknown;
 /** The originals of stand-ins. */
 const originals = new WeakMap<WeakKey, unknown>();
 
+/** A pool takes back only the clients that it knows. */
+const originalOf = (value: unknown) => originals.get(value as WeakKey) ?? value;
+
 /**
  * Returns a stand-in for an object. Its methods are the results of `wrap`, or
- * run on the original.
+ * run on the original. A call of the object itself has the name `()`.
  */
 export function standIn<T extends object>(
   target: T,
@@ -15,6 +18,11 @@ export function standIn<T extends object>(
 ): T {
   const methods = new Map<PropertyKey, readonly [value: unknown, Method]>();
   const proxy = new Proxy(target, {
+    apply(_target, self, given) {
+      const call = (...args: unknown[]) =>
+        Reflect.apply(target as Method, self, args.map(originalOf));
+      return (wrap("()", call) ?? call)(...given);
+    },
     get(_target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (
@@ -24,8 +32,7 @@ export function standIn<T extends object>(
       const known = methods.get(key);
       if (known?.[0] === value) return known[1];
       const bound = function (...given: unknown[]): unknown {
-        // A pool takes back only the clients that it knows.
-        const args = given.map((arg) => originals.get(arg as WeakKey) ?? arg);
+        const args = given.map(originalOf);
         if (new.target) return Reflect.construct(value, args);
         const result = Reflect.apply(value, target, args);
         // A chainable method, which returns its object, returns the stand-in.

@@ -17,33 +17,23 @@ import { type Method, standIn } from "./stand_in.ts";
 /** Returns a traced stand-in for a method. */
 type Wrapper = (method: Method, options: QueryOptions) => Method;
 
-/** The methods that are traced, of drivers and of prepared statements. */
-const WRAPPERS = new Map<string, Wrapper>(Object.entries({
-  all: tracedQuery,
-  exec: tracedQuery,
-  execute: tracedQuery,
-  get: tracedQuery,
-  iterate: tracedQuery,
-  query: tracedQuery,
-  queryArray: tracedQuery,
-  queryObject: tracedQuery,
-  queryOne: tracedQuery,
-  raw: tracedQuery,
-  run: tracedQuery,
-  unsafe: tracedLazyQuery,
-  values: tracedQuery,
-  prepare: tracedPrepare,
-  prepareQuery: tracedPrepare,
-  begin: tracedTransaction,
-  savepoint: tracedTransaction,
-  transaction: tracedTransaction,
+/** The names of the methods that are traced, of drivers and of statements. */
+const NAMES: readonly (readonly [Wrapper, string])[] = [
+  [tracedQuery, "all exec execute get iterate query raw run values"],
+  [tracedQuery, "queryArray queryObject queryOne"],
+  // "()" is the call of a tag function, as in sql`SELECT 1` of postgres.js.
+  [tracedLazyQuery, "unsafe ()"],
+  [tracedPrepare, "prepare prepareQuery"],
+  [tracedTransaction, "begin savepoint transaction"],
   // Methods of a pool or client that return another client.
-  acquire: tracedClient,
-  connect: tracedClient,
-  createTransaction: tracedClient,
-  getConnection: tracedClient,
-  reserve: tracedClient,
-}));
+  [tracedClient, "acquire connect createTransaction getConnection reserve"],
+];
+
+const WRAPPERS = new Map(
+  NAMES.flatMap(([wrap, names]) =>
+    names.split(" ").map((name) => [name, wrap] as const)
+  ),
+);
 
 const aDriver = rule(
   "a database, pool or client with a method such as query, execute or prepare (for others, use traceQuery())",
@@ -64,8 +54,8 @@ function isDriver(value: unknown): value is object {
  * statements and transactions. It works with drivers whose methods have the
  * usual names (`query`, `execute`, `exec`, `run`, `get`, `all`, `prepare`,
  * `transaction`, `connect`, …), such as `node:sqlite`, better-sqlite3, pg,
- * mysql2 and libSQL. All other members stay the same. If nothing is traced,
- * queries stay the same too.
+ * mysql2 and libSQL, and with the templates of postgres.js. All other members
+ * stay the same. If nothing is traced, queries stay the same too.
  *
  * @param adapter The driver's database, pool or client.
  * @param options Attributes of the database.
@@ -121,8 +111,9 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
 }
 
 /**
- * Traces a method of postgres.js or Bun. It returns a query that starts when it
- * is awaited, has methods of its own, and may become a part of another query.
+ * Traces a method or tag function of postgres.js or Bun. It returns a query that
+ * starts when it is awaited, has methods of its own, and may become a part of
+ * another query.
  */
 function tracedLazyQuery(method: Method, options: QueryOptions): Method {
   return (...args) => {
