@@ -1,5 +1,5 @@
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
-import type { CallLike, DataOf, ErrorOption } from "./types.ts";
+import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
 
 /**
  * Returns the page parameter of the page after the last one or before the first
@@ -95,9 +95,7 @@ export function infiniteQueryOptions<
   call: CallLike<Input, Output>,
   input: (pageParam: PageParam) => NoInfer<Input>,
   options: Extras & InfiniteQueryExtras<DataOf<Output>, PageParam>,
-):
-  & Omit<InfiniteQueryOptions<DataOf<Output>, PageParam>, keyof Extras>
-  & Readonly<Extras> {
+): With<InfiniteQueryOptions<DataOf<Output>, PageParam>, Extras> {
   const first = toKey(input(options.initialPageParam));
   const made = {
     queryKey: [...pathOf(call, "query"), { infinite: true, input: first }],

@@ -1,6 +1,6 @@
 import type { RPCClientError } from "../client/error.ts";
 import { pathOf, type QueryKey } from "./query_key.ts";
-import type { CallLike, ErrorOption } from "./types.ts";
+import type { CallLike, ErrorOption, With } from "./types.ts";
 
 /**
  * The last arguments of a mutation's callbacks. To use `context`, annotate it
@@ -85,9 +85,7 @@ export function mutationOptions<
 >(
   call: CallLike<Input, Output>,
   options?: Extras & MutationExtras<Output, Variables, Result>,
-):
-  & Omit<MutationOptions<Output, Variables>, keyof Extras>
-  & Readonly<Extras> {
+): With<MutationOptions<Output, Variables>, Extras> {
   const made = {
     mutationKey: pathOf(call, "mutate"),
     mutationFn: (variables: Input) => call(variables),

@@ -1,5 +1,5 @@
 import { type KeyOf, keyOf, pathOf } from "./query_key.ts";
-import type { CallLike, DataOf, ErrorOption } from "./types.ts";
+import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
 
 /** Further options of TanStack Query for a query. */
 export interface QueryExtras<Data> {
@@ -71,7 +71,7 @@ export function queryOptions<
   call: CallLike<Input, Output>,
   input: NoInfer<Input | symbol>,
   options?: Extras & QueryExtras<DataOf<Output>>,
-): Omit<QueryOptions<DataOf<Output>>, keyof Extras> & Readonly<Extras>;
+): With<QueryOptions<DataOf<Output>>, Extras>;
 export function queryOptions(
   call: CallLike<never, unknown>,
   input?: unknown,

@@ -21,8 +21,8 @@ export type DataOf<Output> = undefined extends Output
   : Output;
 
 /**
- * An option for its type only: TanStack Query infers the type of errors from
- * it.
+ * Options for their type only: TanStack Query infers the type of errors from
+ * them, and that of `useQueries()` from `throwOnError` alone.
  */
 export interface ErrorOption {
   /** Delay of the next attempt, in milliseconds. */
@@ -30,4 +30,14 @@ export interface ErrorOption {
     failureCount: number,
     error: RPCClientError,
   ) => number;
+  /** Whether the component throws the error. */
+  readonly throwOnError?: (error: RPCClientError) => boolean;
 }
+
+/**
+ * Options with others that replace them. The others aren't inferred from the
+ * place that takes the result, such as a `computed()` of Vue.
+ */
+export type With<Options, Extras> =
+  & Omit<Options, keyof Extras>
+  & Readonly<NoInfer<Extras>>;

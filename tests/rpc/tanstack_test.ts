@@ -28,9 +28,12 @@ import {
   InfiniteQueryObserver,
   type MutationFunctionContext,
   MutationObserver,
+  type MutationObserverOptions,
   QueryClient,
   QueryObserver,
+  type QueryObserverOptions,
   skipToken,
+  type ThrowOnError,
 } from "@tanstack/query-core";
 import { z } from "zod";
 
@@ -428,6 +431,64 @@ test("mutationOptions() fails with the client's errors", async ({ rpc, queries }
   );
   assertEquals(error.code, "VALIDATION_ERROR");
   isType<RPCClientError | null>()(observer.getCurrentResult().error);
+});
+
+/** A value, or one that is computed, as in Vue. */
+type Either<Value> = Value | { readonly value: Value } | (() => Value);
+
+/** Options, each of which may be computed. */
+type Computed<Options> = {
+  [K in keyof Options]: Options[K] | { readonly value: Options[K] };
+};
+
+function computed<Value>(compute: () => Value): { readonly value: Value } {
+  return { value: compute() };
+}
+
+test("Options may be computed values, and keep the types of their data", ({ rpc }) => {
+  // The compiler checks this case.
+  function useQuery<Data, Failure, Selected = Data>(
+    _options: Either<Computed<QueryObserverOptions<Data, Failure, Selected>>>,
+  ): { data?: Selected } {
+    return {};
+  }
+  function useMutation<Data, Failure, Input, Made>(
+    _options: Either<
+      Computed<MutationObserverOptions<Data, Failure, Input, Made>>
+    >,
+  ): { data?: Data; variables?: Input; made?: Made } {
+    return {};
+  }
+
+  const post = useQuery(
+    computed(() => queryOptions(rpc.posts.byId.query, 3)),
+  );
+  isType<{ data?: { id: number; at: string } }>()(post);
+  const add = useMutation(
+    mutationOptions(rpc.posts.add.mutate, {
+      onMutate: (input) => ({ before: input.title }),
+      onError: (_error, _variables, made) => made?.before,
+    }),
+  );
+  isType<{
+    data?: { id: number; title: string };
+    variables?: { title: string };
+    made?: { before: string };
+  }>()(add);
+  return Promise.resolve();
+});
+
+test("Options in a list have the type of their errors, as for useQueries()", ({ rpc }) => {
+  // TanStack Query infers it from this option alone.
+  type ErrorOf<Options> = Options extends {
+    // deno-lint-ignore no-explicit-any -- as in TanStack Query's own type
+    throwOnError?: ThrowOnError<any, infer Failure, any, any>;
+  } ? Failure
+    : "none";
+  const options = queryOptions(rpc.posts.count.query);
+  const failures: ErrorOf<typeof options>[] = [];
+  isType<RPCClientError[]>()(failures);
+  return Promise.resolve();
 });
 
 test("The helpers accept createCaller(), to fill a cache on the server", async ({ queries, ...seen }) => {
