@@ -140,9 +140,12 @@ export class Connection {
       this.#failures = unanswered = 0;
       this.#events.onMessage(message);
     };
-    socket.onclose = () => lost();
-    // In Deno, an unhandled error event would count as an uncaught error.
-    socket.onerror = (event) => event.preventDefault?.();
+    // A socket of Node 22 that can't be opened has no event but the error. In
+    // Deno, an unhandled error event would count as an uncaught error.
+    socket.onclose = socket.onerror = (event) => {
+      event.preventDefault?.();
+      lost();
+    };
   }
 
   #lost(cause: unknown): void {
@@ -165,8 +168,7 @@ export class Connection {
   #drop(): void {
     this.#attempt++;
     clearTimeout(this.#timer);
-    const socket = this.#socket;
+    this.#socket?.close();
     this.#socket = undefined;
-    socket?.close();
   }
 }

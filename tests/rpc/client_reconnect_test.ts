@@ -86,6 +86,30 @@ Deno.test("A client waits longer after each failure, at random, up to a limit", 
   }
 });
 
+Deno.test("A socket that reports its failure by an error alone is opened again, once", async () => {
+  using timers = fakeTimers();
+  // As in Node 22 and 23: no close follows.
+  const sockets: EventTarget[] = [];
+  const rpc = createClient<Counting>({
+    httpEndpoint: "http://127.0.0.1/api/rpc",
+    reconnect: { attempts: 1 },
+    heartbeatMs: false,
+    webSocket() {
+      const socket = { readyState: 0, close() {} } as WebSocket;
+      sockets.push(socket);
+      queueMicrotask(() => socket.onerror?.(new Event("error")));
+      return socket;
+    },
+  });
+  const reading = assertRejects(async () => {
+    for await (const _ of rpc.count.subscribe()) { /* none comes */ }
+  }, RPCClientError);
+  await until(() => timers.waits.length === 1);
+  timers.advance(timers.waits[0]!);
+  assertEquals((await reading).code, "CONNECTION_LOST");
+  assertEquals([sockets.length, timers.waits], [2, []]);
+});
+
 Deno.test("A client gives up after the configured attempts, with an error for each subscription", async () => {
   using timers = fakeTimers();
   const rpc = createClient<Counting>({
