@@ -38,6 +38,7 @@ export type {
   CallOptions,
   Client,
   ClientOptions,
+  ClientSocket,
   Exchange,
   HTTPClient,
   HTTPClientOptions,

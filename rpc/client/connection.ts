@@ -1,6 +1,6 @@
 import type { RPCFailure } from "../error.ts";
 import type { ClientMessage } from "../protocol.ts";
-import type { ClientOptions } from "./types.ts";
+import type { ClientOptions, ClientSocket } from "./types.ts";
 
 /** A message of the server. Only `type` has been checked. */
 export interface Received {
@@ -47,7 +47,7 @@ export class Connection {
   readonly #options: ClientOptions;
   readonly #events: ConnectionEvents;
   #isClosed = true;
-  #socket: WebSocket | undefined;
+  #socket: ClientSocket | undefined;
   /** The timer of pings, or of the next attempt while waiting. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The current attempt. Events of earlier ones have no effect. */
@@ -115,7 +115,7 @@ export class Connection {
     }
     if (!isCurrent()) return;
 
-    let socket: WebSocket;
+    let socket: ClientSocket;
     try {
       socket = this.#socket = webSocket(url);
     } catch (error) {
@@ -126,7 +126,7 @@ export class Connection {
     socket.onopen = () => {
       if (isCurrent()) this.#events.onOpen();
     };
-    socket.onmessage = ({ data }) => {
+    socket.onmessage = ({ data }: { readonly data: string }) => {
       if (!isCurrent()) return;
       let message: Received;
       try {
@@ -142,7 +142,7 @@ export class Connection {
     };
     // A socket of Node 22 that can't be opened has no event but the error. In
     // Deno, an unhandled error event would count as an uncaught error.
-    socket.onclose = socket.onerror = (event) => {
+    socket.onclose = socket.onerror = (event: Partial<Event>) => {
       event.preventDefault?.();
       lost();
     };

@@ -32,7 +32,7 @@ export interface ClientOptions extends HTTPClientOptions {
    * Creates a socket. Outside a browser it can add headers; `headers` apply to
    * calls only. Default: `new WebSocket(url)`.
    */
-  readonly webSocket?: (url: string | URL) => WebSocket;
+  readonly webSocket?: (url: string | URL) => ClientSocket;
   /** The pace of reconnecting. `false` gives up at once. */
   readonly reconnect?: false | ReconnectOptions;
   /**
@@ -42,6 +42,13 @@ export interface ClientOptions extends HTTPClientOptions {
    */
   readonly heartbeatMs?: number | false;
 }
+
+type Handler = ((event: never) => unknown) | null;
+
+/** The part of a `WebSocket` that a client uses. Sockets of `npm:ws` have it. */
+export type ClientSocket =
+  & { readonly readyState: number; send(message: string): void; close(): void }
+  & Record<`on${"open" | "message" | "close" | "error"}`, Handler>;
 
 /** Options of any client, after the compiler has checked the transformer. */
 export interface PlainOptions extends ClientOptions {

@@ -26,10 +26,7 @@ export type DataOf<Output> = undefined extends Output
  */
 export interface ErrorOption {
   /** Delay of the next attempt, in milliseconds. */
-  readonly retryDelay?: (
-    failureCount: number,
-    error: RPCClientError,
-  ) => number;
+  readonly retryDelay?: (failures: number, error: RPCClientError) => number;
   /** Whether the component throws the error. */
   readonly throwOnError?: (error: RPCClientError) => boolean;
 }
