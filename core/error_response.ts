@@ -28,7 +28,7 @@ export function errorResponse(
   status: number,
   code: string,
   message: string,
-  headers?: HeadersInit,
+  headers?: ResponseInit["headers"],
 ): Response {
   const init: ResponseInit = headers ? { status, headers } : { status };
   return Response.json({ error: { code, message } }, init);

@@ -23,7 +23,7 @@ export interface RPCErrorOptions {
   /** More information for the caller, sent as JSON. */
   readonly details?: unknown;
   /** Headers of the response, such as `Retry-After`. */
-  readonly headers?: HeadersInit;
+  readonly headers?: NonNullable<ResponseInit["headers"]>;
   /** The cause of the error. It stays on the server. */
   readonly cause?: unknown;
 }

@@ -3,6 +3,9 @@ import type { RPCClientError } from "./error.ts";
 import type { Calls } from "../procedure/calls.ts";
 import type { BatchMessage, CallMessage, Transformer } from "../protocol.ts";
 
+// The types of Node have no `HeadersInit`.
+type HeadersInit = NonNullable<RequestInit["headers"]>;
+
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
   /** The router's URL. It may be relative in a page only. */

@@ -9,6 +9,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import * as esbuild from "esbuild";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readProject } from "../../../tools/project_config.ts";
 import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
@@ -284,18 +285,30 @@ Deno.test(
       join(here, "consumer", "types.ts"),
       join(folder, "types.ts"),
     );
-    // Throws if TypeScript finds an error.
-    await runOk(node, [
-      join(folder, "node_modules", "typescript", "bin", "tsc"),
-      "--noEmit",
-      "--strict",
-      "--exactOptionalPropertyTypes",
-      "--target",
-      "esnext",
-      "--module",
-      "nodenext",
-      "types.ts",
-    ], { cwd: folder });
+    const { exports } = await readProject();
+    await Deno.writeTextFile(
+      join(folder, "entries.ts"),
+      Object.keys(exports).map((path, i) =>
+        `export * as entry${i} from "@quartet/kit${path.slice(1)}";\n`
+      ).join(""),
+    );
+    const withoutPages = ["--lib", "esnext", "--types", "node"];
+    for (
+      const args of [["types.ts"], [...withoutPages, "entries.ts"]]
+    ) {
+      // Throws if TypeScript finds an error.
+      await runOk(node, [
+        join(folder, "node_modules", "typescript", "bin", "tsc"),
+        "--noEmit",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--target",
+        "esnext",
+        "--module",
+        "nodenext",
+        ...args,
+      ], { cwd: folder });
+    }
   },
 );
 
