@@ -160,8 +160,8 @@ Deno.test("A service's request has the documented limits", async () => {
   }
   const objects = figure("objects in a service's request");
   const listOf = (empty: number) => `[${Array(empty).fill("{}").join(",")}]`;
-  const text = await (await send(listOf(objects - 1))).text();
-  assertMatch(text, /resourceSpans must be an array/);
+  // These are empty requests.
+  assertEquals(await answerTo(listOf(objects - 1)), 200);
   assertMatch(await (await send(listOf(objects))).text(), /at most 500000/);
   const spans = figure("spans or logs of a service's request");
   const traces = `{"resourceSpans":[{"scopeSpans":[{"spans":${

@@ -62,14 +62,19 @@ export function fromOTLP(value: unknown): SerializedTrace[] {
  * Yields a function for each span, which reads it. So a caller can go on after a
  * malformed span.
  *
+ * @param ifAbsent Pass an empty list to accept a request without a list of spans.
+ * OTLP leaves out empty fields.
  * @throws {TypeError} If the value isn't OTLP. A function throws it if its span
  * is malformed.
  */
-export function* eachSpan(value: unknown): Generator<() => LooseSpan> {
+export function* eachSpan(
+  value: unknown,
+  ifAbsent?: [],
+): Generator<() => LooseSpan> {
   const document = new Field(value, "OTLP");
   const requests = Array.isArray(value) ? document.items() : [document];
   for (const request of requests) {
-    for (const resource of request.get("resourceSpans").items()) {
+    for (const resource of request.get("resourceSpans").items(ifAbsent)) {
       const service = readService(resource.get("resource"));
       for (const scope of resource.get("scopeSpans").items([])) {
         for (const span of scope.get("spans").items([])) {

@@ -6,7 +6,7 @@ import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
 
 /** Adds the log records of a request to their spans. Others are dropped. */
 export function readLogs(message: unknown, tracer: Tracer): Received {
-  const records = new Field(message, "OTLP").get("resourceLogs").items()
+  const records = new Field(message, "OTLP").get("resourceLogs").items([])
     .flatMap((resource) => resource.get("scopeLogs").items([]))
     .flatMap((scope) => scope.get("logRecords").items([]));
   const logs: RemoteEvent[] = [];

@@ -138,13 +138,6 @@ export function decodeRequest(
   return readMessage(new Cursor(bytes), type, 0);
 }
 
-/** Writers leave out empty values, but the reader of the JSON form needs these. */
-const EMPTY: Readonly<Record<string, () => Record<string, unknown>>> = {
-  KeyValue: () => ({ key: "" }),
-  ExportTraceServiceRequest: () => ({ resourceSpans: [] }),
-  ExportLogsServiceRequest: () => ({ resourceLogs: [] }),
-};
-
 function readMessage(
   from: Cursor,
   type: string,
@@ -152,7 +145,8 @@ function readMessage(
 ): Record<string, unknown> {
   if (depth > MAX_DEPTH) from.fail(`messages nested at most ${MAX_DEPTH} deep`);
   const readers = READERS.get(type)!;
-  let message = EMPTY[type]?.() ?? {};
+  // Writers leave out an empty key, but the reader of the JSON form needs it.
+  let message: Record<string, unknown> = type === "KeyValue" ? { key: "" } : {};
   while (!from.isAtEnd) {
     const { number, wire } = from.tag();
     const reader = readers.get(number);

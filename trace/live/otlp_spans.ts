@@ -30,7 +30,7 @@ export interface Received {
 /** Adds the spans of a request to a tracer. */
 export function readSpans(message: unknown, tracer: Tracer): Received {
   const spans: SpanData[] = [];
-  const received = readEach(eachSpan(message), (read) => {
+  const received = readEach(eachSpan(message, []), (read) => {
     const loose = read();
     if (!isOwnTraffic(loose)) spans.push(toSpanData(loose));
   });
