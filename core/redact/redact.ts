@@ -4,8 +4,8 @@
  *
  * ```
  * redactText()
+ *   ├─ redactCredentials() Bearer …, --password …, ghp_…, private keys
  *   ├─ redactFields()      password: "…", Cookie: …          redact_fields.ts
- *   ├─ redactCredentials() Bearer …, --password …
  *   └─ each run of text without white space
  *        ├─ redactURL()    ada:pw@host/?token=…&next=…#…     redact_url.ts
  *        │    └─ decoded values: from the top, at most five levels deep
@@ -26,7 +26,7 @@ const MAX_DEPTH = 5;
 
 /** Every name of a secret field or header contains one of these. */
 const SUSPECT_NAME =
-  /pass|pw|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess/i;
+  /pass|pw|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess|sid\b|signature/i;
 
 /** Every URL and every JSON Web Token contains one of these. */
 const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
@@ -42,8 +42,20 @@ const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 const CREDENTIAL =
   /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\b(?:password|identified by) ')[^\s']+/gi;
 
-/** A name and a password for `curl`. */
-const CURL_USER = /(?<= (?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+/g;
+/** The lines of a private key, which `inspect()` quotes one by one. */
+const PRIVATE_KEY =
+  /PRIVATE KEY-----(?=[\s\\nr"'`+]{1,24}[\w+/=]{16})[\w+/=\s\\"'`]*/g;
+
+/** Tokens with the prefix of a service, such as GitHub, Slack or Stripe. */
+const TOKEN =
+  /\b(?:gh[opsur]_|github_pat_|glpat-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|sk-(?:ant|proj|svcacct)-|sk-(?=\w{32})|npm_|AIza|dd[op]_)(?=[\w-]{0,64}\d)[\w-]{20,}/g;
+
+/**
+ * A name and a password for `curl`, or a password for clients of MySQL and Redis.
+ * Docker's `-p80:80` is a port.
+ */
+const CLIENT_PASSWORD =
+  /(?<= (?:-u|--user)[ =]["']?)[^\s:"'`]+:[^\s"'`]+|(?<= -(?:p|a )["']?)(?!\d+:)[^\s"'`]+/g;
 
 /**
  * Redacts a text.
@@ -66,9 +78,9 @@ export function redactQuery(query: string): string {
 /** Redacts a text that was percent-decoded `depth` times. */
 function redactDecoded(text: string, depth: number): string {
   if (depth > MAX_DEPTH) return REDACTED;
+  const known = redactCredentials(text).replace(TOKEN, REDACTED);
   // Most texts have nothing to redact.
-  const fields = SUSPECT_NAME.test(text) ? redactFields(text) : text;
-  const redacted = redactCredentials(fields);
+  const redacted = SUSPECT_NAME.test(known) ? redactFields(known) : known;
   return SUSPECT_RUN.test(redacted)
     ? redacted.replace(RUN, (run) => redactRun(run, depth))
     : redacted;
@@ -77,8 +89,11 @@ function redactDecoded(text: string, depth: number): string {
 function redactCredentials(text: string): string {
   if (!/bearer|basic|-|(?:word|by) '/i.test(text)) return text;
   const redact = (word: string) => isCredential(word) ? REDACTED : word;
-  const redacted = text.replace(CREDENTIAL, redact);
-  return /\bcurl /.test(text) ? redacted.replace(CURL_USER, redact) : redacted;
+  const redacted = text.replace(PRIVATE_KEY, `PRIVATE KEY-----${REDACTED}`)
+    .replace(CREDENTIAL, redact);
+  return /\b(?:curl |mysql|mariadb|redis-cli )/.test(text)
+    ? redacted.replace(CLIENT_PASSWORD, redact)
+    : redacted;
 }
 
 /** Whether a text is a credential, unlike a word as in `basic authentication`. */

@@ -44,7 +44,7 @@ const BEFORE_NAME = `:{,([<>\n\\${QUOTES}`;
 
 /** An unquoted value after a name. Without digits, it may be a plain word. */
 const WORD =
-  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}:[ \t]{1,8})(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
+  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}[:=][ \t]{1,8})(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
 
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {

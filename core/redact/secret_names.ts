@@ -43,7 +43,7 @@ function separated(name: string): string {
 
 /** More names of secrets among fields and headers shown in a text. */
 const SECRET_HEADER =
-  /authori[sz]ation|cookie|secwebsocketprotocol|csrf|xsrf|jwt|sessionid|sessid/;
+  /authori[sz]ation|cookie|secwebsocketprotocol|csrf|xsrf|jwt|sessionid|sessid|(?:amz|goog|access)signature$/;
 
 /**
  * Whether a field or header shown in a text is secret. Unlike in a query,
@@ -51,7 +51,9 @@ const SECRET_HEADER =
  */
 export function isSecretProperty(name: string): boolean {
   const joined = name.replace(/[^a-z\d]/gi, "").toLowerCase();
-  return SECRET.test(joined) || SECRET_HEADER.test(joined);
+  return SECRET.test(joined) || SECRET_HEADER.test(joined) ||
+    // In capitals, it's the name of a database or a user of Windows.
+    /(?:^|[._-])sid$/.test(name);
 }
 
 /** Maximum characters of a name. */

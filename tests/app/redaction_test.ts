@@ -30,6 +30,24 @@ function encoded(text: string, times: number): string {
 
 const NESTED = `https://ada:${SECRET}@b.example/cb?code=${SECRET}#${SECRET}`;
 
+const PEM = `-----BEGIN PRIVATE KEY-----
+MIIEvQIBADANBgkqhkiG9w0BAQEFAAhunter2
+hunter2+/==
+-----END PRIVATE KEY-----`;
+
+/** Tokens of GitHub, GitLab, Slack, Stripe, OpenAI, npm, Google and Deno. */
+const TOKENS = [
+  "ghp_",
+  "github_pat_",
+  "glpat-",
+  "xoxb-1234-",
+  "sk_live_",
+  "sk-proj-",
+  "npm_",
+  "AIza",
+  "ddp_",
+].map((prefix) => `${prefix}hunter2${"a".repeat(30)}`);
+
 /** Texts with a secret, and the redacted parts that must remain. */
 const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   "a query value": [
@@ -209,6 +227,30 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `No session for session_id=${SECRET} and sessionId=${SECRET}; state=open code=E4`,
     "No session for session_id=REDACTED and sessionId=REDACTED; state=open code=E4",
   ],
+  "an id of a session in a cookie": [
+    `No session for sid=${SECRET} or connect.sid=s%3A${SECRET}, SID=ORCL`,
+    "No session for sid=REDACTED or connect.sid=REDACTED, SID=ORCL",
+  ],
+  "a signature of a cloud": [
+    `bad X-Amz-Signature=${SECRET} or SharedAccessSignature=sv=${SECRET}&sr=b`,
+    "bad X-Amz-Signature=REDACTED or SharedAccessSignature=REDACTED&sr=b",
+  ],
+  "a line of a settings file": [
+    `db.password = ${SECRET}\nuser = ada1815`,
+    "db.password = REDACTED\nuser = ada1815",
+  ],
+  "a private key": [
+    `bad { key: "${PEM.replaceAll("\n", "\\n")}", n: 1 } ${PEM} and`,
+    'bad { key: "-----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY-----", n: 1 } -----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY----- and',
+  ],
+  "tokens with a known prefix": [
+    `bad ${TOKENS.join(", ")} for ada`,
+    `bad ${TOKENS.map(() => "REDACTED").join(", ")} for ada`,
+  ],
+  "a password for a client of a database": [
+    `Command failed: mysqldump -u ada -p${SECRET} -P 3306 shop, redis-cli -a '${SECRET}' ping`,
+    "mysqldump -u ada -pREDACTED -P 3306 shop, redis-cli -a 'REDACTED' ping",
+  ],
   "options of a command": [
     `--auth-token ${SECRET} failed: mysql --password ${SECRET} --api-key '${SECRET}' -n 1`,
     "--auth-token REDACTED failed: mysql --password REDACTED --api-key 'REDACTED' -n 1",
@@ -241,6 +283,8 @@ const HARMLESS = [
   "the password 'must have 8 characters', sorted by 'created_at', password 'confirmPassword' differs",
   "--password is required; use --token to pass one, --max-tokens 100000, --token --page x1",
   '<label for="password">Password 1</label> Promise<Token>x1 docker run -u 1000:1000',
+  "docker run -p 80:80 -p13306:3306 mysql:8, npm_config_registry_of_scope=x1, sk-folding-cube-animation-2",
+  "it must begin with -----BEGIN PRIVATE KEY----- and end with -----END PRIVATE KEY-----, max_tokens = 100000",
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
 ];
 
@@ -330,6 +374,7 @@ Deno.test("A secret in an error's field isn't logged, at any depth", async () =>
   for (
     const fields of [
       { password: SECRET, smsCode: SECRET, totp: 1234567890 },
+      { key: PEM, private_key: PEM, sid: SECRET },
       { config: { headers: { authorization: SECRET } } },
       { token: { a: SECRET, b: [SECRET] }, password: [SECRET, SECRET] },
       { cookies: new Map([["sid", SECRET]]), secret: new Set([SECRET]) },
@@ -489,6 +534,9 @@ for (
     "x-token: ",
     ";a=",
     "'a",
+    "PRIVATE KEY-----\n",
+    "mysql -p ",
+    "sk-proj-",
   ]
 ) {
   Deno.test(`Redacting an error with ${text} takes linear time`, () =>
