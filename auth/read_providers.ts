@@ -1,3 +1,4 @@
+import { checkValue } from "../core/check/options.ts";
 import {
   aBoolean,
   aFunction,
@@ -5,7 +6,6 @@ import {
   type Rule,
   rule,
 } from "../core/check/rules.ts";
-import { kindOf } from "../core/check/show.ts";
 import { AuthError, configError } from "./error.ts";
 import type { AuthProvider } from "./provider.ts";
 
@@ -60,10 +60,8 @@ function checkProvider(provider: AuthProvider): void {
   }
   for (const [name, rule] of Object.entries(OPTIONAL)) {
     const value = provider[name as keyof AuthProvider];
-    if (value === undefined || rule.test(value)) continue;
-    throw configError(
-      `${name} of ${whose} must be ${rule.expected}, received ${kindOf(value)}`,
-    );
+    if (value === undefined) continue;
+    checkValue(value, `${name} of ${whose}`, rule, "create auth plugin");
   }
 }
 

@@ -61,9 +61,11 @@ function createGate(secret: string | undefined): Gate {
   return async ({ headers }) => {
     // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
     const bearer = /^bearer +(.*)$/is.exec(headers.get("authorization") ?? "");
+    // A header holds one byte per character (Fetch, "isomorphic decode").
+    const bytes = Uint8Array.from(bearer?.[1] ?? "", (c) => c.charCodeAt(0));
     // Digests have equal lengths, and clients can't choose how they begin.
     return timingSafeEqual(
-      await digest(bytesOfHeader(bearer?.[1] ?? "")),
+      await digest(bytes),
       await (expected ??= digest(encoder.encode(secret))),
     );
   };
@@ -72,11 +74,6 @@ function createGate(secret: string | undefined): Gate {
 const aSecret = asSecret(aNonEmptyString);
 
 const encoder = new TextEncoder();
-
-/** A header holds one byte per character (Fetch, "isomorphic decode"). */
-function bytesOfHeader(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
-}
 
 function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);

@@ -31,7 +31,15 @@ import {
   rpcPlugin,
 } from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
-import { createTracer, tracePlugin, traceQuery } from "@quartet/kit/trace";
+import { infiniteQueryOptions } from "@quartet/kit/rpc/tanstack";
+import {
+  createTracer,
+  serializeTrace,
+  toChromeTrace,
+  toOTLP,
+  tracePlugin,
+  traceQuery,
+} from "@quartet/kit/trace";
 import { createClient as createRedisClient } from "redis";
 import { hasRedisServer, needsRedis, startRedis } from "./redis_server.ts";
 import { ROOT, startDeno, UNHURRIED } from "./helpers.ts";
@@ -53,6 +61,13 @@ const router = createRouter({
 /** Hides a mistake from the types, as code without types would. */
 // deno-lint-ignore no-explicit-any -- wrong values are the point
 const wrong = (value: unknown): any => value;
+
+/** Returns a tracer with a trace. */
+function recordedTracer() {
+  const tracer = createTracer();
+  tracer.withSpan("job", "custom", () => {});
+  return tracer;
+}
 
 /** Mistakes of settings, and the error that each throws. */
 const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
@@ -128,6 +143,31 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
   "A tag instead of a list": [
     () => cacheFunction(() => 1, ["one"], wrong({ tags: "user" })),
     'Cannot create cached function: tags must be an array of strings, received "user"',
+  ],
+  "Traces that aren't serialized": [
+    () => toOTLP(wrong(recordedTracer().getTraces())),
+    "Cannot write OTLP: traces must be an array of serialized traces, as in tracer.getTraces().map(serializeTrace), received an array",
+  ],
+  "A tracer instead of its traces": [
+    () => toChromeTrace(wrong(recordedTracer())),
+    "Cannot write a Chrome trace: traces must be an array of serialized traces, as in tracer.getTraces().map(serializeTrace), received an object",
+  ],
+  "All traces instead of one": [
+    () => serializeTrace(wrong(recordedTracer().getTraces())),
+    "Cannot serialize trace: trace must be one trace, as in tracer.getTraces().map(serializeTrace), received an array",
+  ],
+  "A trace that isn't kept": [
+    () => serializeTrace(wrong(createTracer().getTrace("1"))),
+    "Cannot serialize trace: trace must be one trace, as in tracer.getTraces().map(serializeTrace), received undefined",
+  ],
+  "An infinite query with its input in place of a function": [
+    () =>
+      infiniteQueryOptions(
+        createClient<typeof router>({ httpEndpoint: "/" }).math.double.query,
+        wrong({ initialPageParam: 1 }),
+        wrong(undefined),
+      ),
+    "Cannot create infinite query: input must be a function and options an object, as in (cursor) => ({ cursor }), { initialPageParam: 0, getNextPageParam }, received an object and undefined",
   ],
   "The address of Redis instead of its client": [
     () => createRedisSessionStore(wrong({ client: "redis://localhost" })),

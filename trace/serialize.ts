@@ -1,3 +1,5 @@
+import { checkValue } from "../core/check/options.ts";
+import { anArrayOf, rule } from "../core/check/rules.ts";
 import { Field } from "./export/field.ts";
 import { LAYERS, STATUSES } from "./layers.ts";
 import type {
@@ -9,11 +11,29 @@ import type {
   TraceMetadata,
 } from "./types.ts";
 
+const FIX = "as in tracer.getTraces().map(serializeTrace)";
+const aTrace = rule(
+  `one trace, ${FIX}`,
+  (value) => typeof Object(value).spans?.values === "function",
+);
+const isList = (value: unknown) => Array.isArray(Object(value).spans);
+const someTraces = anArrayOf(`serialized traces, ${FIX}`, rule("", isList));
+
+/**
+ * Checks the traces that an exporter got.
+ *
+ * @throws {TypeError} If they aren't serialized traces.
+ */
+export function checkSerialized(traces: unknown, operation: string): void {
+  checkValue(traces, "traces", someTraces, operation);
+}
+
 /**
  * Returns a trace as plain JSON.
  *
  * @param trace A trace of a tracer.
  * @returns The same record with its spans as a list.
+ * @throws {TypeError} If it isn't a trace.
  *
  * @example
  * ```ts
@@ -27,6 +47,7 @@ import type {
  * ```
  */
 export function serializeTrace(trace: TraceData): SerializedTrace {
+  checkValue(trace, "trace", aTrace, "serialize trace");
   return { ...trace, spans: [...trace.spans.values()] };
 }
 

@@ -89,11 +89,14 @@ export function createDiscovery(options: DiscoveryOptions): ServerSource {
       return current;
     } catch (error) {
       next = now() + PAUSE;
+      const advice = options.issuer.includes("/.well-known/")
+        ? "; issuer is the address without /.well-known/…"
+        : "";
       console.error(
         "Discovery of provider %s failed:",
         id,
         error instanceof ProviderError
-          ? printable(error.message + causeOf(error) + adviceOn(options.issuer))
+          ? printable(error.message + causeOf(error) + advice)
           : printableError(error),
       );
       throw error;
@@ -124,12 +127,6 @@ function causeOf({ cause }: Error): string {
     ({ cause } = cause);
   }
   return cause instanceof Error ? `: ${redactText(cause.message)}` : "";
-}
-
-function adviceOn(issuer: string): string {
-  return issuer.includes("/.well-known/")
-    ? "; issuer is the address without /.well-known/…"
-    : "";
 }
 
 async function requestServer(

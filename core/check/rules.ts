@@ -95,6 +95,9 @@ export const aPositiveNumber: Rule = rule(
   (value) => Number.isFinite(value) && value as number > 0,
 );
 
+/** Numbers except `NaN` and infinite ones. */
+export const finiteNumbers: Rule = rule("finite numbers", Number.isFinite);
+
 /** Returns a rule for a duration without a timer. */
 export function aDuration(
   unit: "seconds" | "milliseconds",

@@ -128,7 +128,9 @@ export function createLimitCounter(
       memory.settle({ keys: [], windows: [], mark });
     }
     // The event then stays counted, which is the safe side.
-    return attempt(() => store.settle(settlement), ignoreOutage);
+    return attempt(() => store.settle(settlement), (error) => {
+      if (!isA(error, UnavailableError)) throw error;
+    });
   }
 
   function withoutStore(keys: readonly RateLimitKey[], error: unknown): Taken {
@@ -145,8 +147,4 @@ export function createLimitCounter(
     take,
     settle,
   };
-}
-
-function ignoreOutage(error: unknown): void {
-  if (!(isA(error, UnavailableError))) throw error;
 }

@@ -196,7 +196,11 @@ async function* values(call: Call, input: unknown): AsyncGenerator<unknown> {
  */
 function handOver(
   begin: () => AsyncGenerator<unknown>,
-  { onData, onError = logError, onComplete }: SubscriptionHandlers<unknown>,
+  {
+    onData,
+    onError = (error) => console.error(printableError(error)),
+    onComplete,
+  }: SubscriptionHandlers<unknown>,
   signal: AbortSignal,
 ): () => void {
   let stream: AsyncGenerator<unknown> | undefined;
@@ -234,8 +238,4 @@ function handOver(
     run();
   }
   return unsubscribe;
-}
-
-function logError(error: Error): void {
-  console.error(printableError(error));
 }

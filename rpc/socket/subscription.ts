@@ -91,7 +91,10 @@ export async function streamTo(
   });
   const call = new Call(endpoint, data.ctx, {
     get request() {
-      return data.originalRequest ?? missingRequest();
+      if (data.originalRequest !== undefined) return data.originalRequest;
+      throw new TypeError(
+        "Cannot read request: the data of the socket has no originalRequest",
+      );
     },
     // Discarded, because the response was sent before.
     get responseHeaders() {
@@ -152,12 +155,6 @@ export async function streamTo(
 export function errorMessage(id: string | null, error: RPCError): string {
   const text = stringifyError(error);
   return `{"type":"error","id":${JSON.stringify(id)},"error":${text}}`;
-}
-
-function missingRequest(): never {
-  throw new TypeError(
-    "Cannot read request: the data of the socket has no originalRequest",
-  );
 }
 
 /**

@@ -58,7 +58,9 @@ export class Traffic {
       await work();
       if (!signal.aborted) this.#end("completed");
     } catch (error) {
-      if (!signal.aborted) this.#end(isGap(error) ? "gap" : "failed");
+      const isGap = isA(error, RPCError) &&
+        Object(error.details).reason === "MESSAGES_LOST";
+      if (!signal.aborted) this.#end(isGap ? "gap" : "failed");
       throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -94,11 +96,6 @@ function updateAll(): void {
   timer = undefined;
   for (const traffic of changed) traffic.update();
   changed.clear();
-}
-
-function isGap(error: unknown): boolean {
-  return isA(error, RPCError) &&
-    Object(error.details).reason === "MESSAGES_LOST";
 }
 
 /** Maximum levels of objects and arrays. */

@@ -1,3 +1,4 @@
+import { kindOf } from "../../core/check/show.ts";
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
 
@@ -54,7 +55,8 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
  * @param input Returns the input for a page. The first page's input is part of
  * the key.
  * @param options The order of pages, and further options.
- * @throws {TypeError} If `call` isn't a query of a client.
+ * @throws {TypeError} If `call` isn't a query of a client, `input` isn't a
+ * function, or there are no options.
  *
  * @example
  * ```ts
@@ -96,6 +98,12 @@ export function infiniteQueryOptions<
   input: (pageParam: PageParam) => NoInfer<Input>,
   options: Extras & InfiniteQueryExtras<DataOf<Output>, PageParam>,
 ): With<InfiniteQueryOptions<DataOf<Output>, PageParam>, Extras> {
+  if (typeof input !== "function" || !options) {
+    const received = `${kindOf(input)} and ${kindOf(options)}`;
+    throw new TypeError(
+      `Cannot create infinite query: input must be a function and options an object, as in (cursor) => ({ cursor }), { initialPageParam: 0, getNextPageParam }, received ${received}`,
+    );
+  }
   const first = toKey(input(options.initialPageParam));
   const made = {
     queryKey: [...pathOf(call, "query"), { infinite: true, input: first }],

@@ -5,6 +5,7 @@ import {
   createCLIReporter,
   createCollector,
   createOTLPExporter,
+  createOTLPReceiver,
   createTracer,
   createTracesAPIHandler,
   createTraceWebSocket,
@@ -74,6 +75,26 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
         createOTLPExporter({ url: "http://localhost:4318" }).attach(tracer),
       undefined,
       "attach a tracer: it must be the result of createTracer(), received undefined",
+    ],
+    [
+      (options) => createCollector(options),
+      { maxSpans: 5 },
+      "create collector: tracer must be the result of createTracer(), received an object without a function mergeClientSpans",
+    ],
+    [
+      (options) => createTracesAPIHandler(options),
+      { authorize: () => true },
+      "create traces API handler: tracer must be the result of createTracer(), received an object",
+    ],
+    [
+      (options) => createOTLPReceiver(options),
+      { authorize: () => true },
+      "create OTLP receiver: tracer must be the result of createTracer(), received an object",
+    ],
+    [
+      (options) => createTraceWebSocket(options),
+      undefined,
+      "create trace socket: tracer must be the result of createTracer(), received undefined",
     ],
     [
       plugin,

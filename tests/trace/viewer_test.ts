@@ -63,7 +63,7 @@ Deno.test("exportTracesHTML() exports a tracer's traces, or those in an array", 
   assertNotEquals(one, all);
 });
 
-Deno.test("exportTracesHTML() rejects anything else", async () => {
+Deno.test("exportTracesHTML() and generateViewerHTML() reject anything else", async () => {
   const tracer = createTracer();
   tracer.withSpan("first", "custom", () => {});
   const [trace] = tracer.getTraces();
@@ -75,10 +75,12 @@ Deno.test("exportTracesHTML() rejects anything else", async () => {
       [[null], "an array"],
     ] as const
   ) {
-    await assertRejects(
-      () => exportTracesHTML(wrong as never),
-      TypeError,
-      `Cannot export traces: traces must be the result of createTracer(), or an array of its traces, received ${received}`,
-    );
+    const message =
+      `Cannot export traces: traces must be the result of createTracer(), or an array of its traces, received ${received}`;
+    for (const make of [exportTracesHTML, generateViewerHTML]) {
+      // Without traces, generateViewerHTML() returns the page of a server.
+      if (wrong === undefined && make === generateViewerHTML) continue;
+      await assertRejects(() => make(wrong as never), TypeError, message);
+    }
   }
 });

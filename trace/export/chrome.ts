@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkSerialized } from "../serialize.ts";
 import type { AttributeValue, SerializedTrace } from "../types.ts";
 
 /** A range of time, and its parent. */
@@ -145,6 +146,7 @@ const STEPS = 8;
 export function toChromeTrace(
   traces: readonly SerializedTrace[],
 ): ChromeTrace {
+  checkSerialized(traces, "write a Chrome trace");
   const epoch = startOf(traces);
   return {
     traceEvents: traces.flatMap((trace, i) => traceEvents(trace, i + 1, epoch)),

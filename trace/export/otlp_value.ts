@@ -4,7 +4,8 @@
  * @module
  */
 
-import { show } from "../../core/check/show.ts";
+import { checkValue } from "../../core/check/options.ts";
+import { finiteNumbers } from "../../core/check/rules.ts";
 import { settleLine } from "./code_line.ts";
 import type { AttributeValue } from "../types.ts";
 import type { Field } from "./field.ts";
@@ -146,11 +147,7 @@ const NANOS = 1_000_000n;
  * @throws {TypeError} If the time isn't finite.
  */
 export function toUnixNano(time: number): string {
-  if (!Number.isFinite(time)) {
-    throw new TypeError(
-      `Cannot write OTLP: times must be finite numbers, received ${show(time)}`,
-    );
-  }
+  checkValue(time, "times", finiteNumbers, "write OTLP");
   const since1970 = Math.max(0, time);
   const whole = Math.floor(since1970);
   const nanos = Math.round((since1970 - whole) * 1e6);

@@ -3,6 +3,7 @@ import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { show } from "../../core/check/show.ts";
 import { isHex } from "../../core/bytes/bytes.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
+import { checkSerialized } from "../serialize.ts";
 import { attributeText, exceptionOf } from "./attributes.ts";
 import { toKeyValues, toUnixNano } from "./otlp_value.ts";
 import {
@@ -44,8 +45,8 @@ const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
  * @param traces The traces. Traces without spans are left out.
  * @param options The name of this service.
  * @returns An object to send or store as JSON.
- * @throws {TypeError} If an id isn't valid W3C Trace Context, a time isn't
- * finite, or an option is unknown.
+ * @throws {TypeError} If the traces aren't serialized, an id isn't valid W3C
+ * Trace Context, a time isn't finite, or an option is unknown.
  *
  * @example
  * ```ts
@@ -60,6 +61,7 @@ export function toOTLP(
   options: OTLPOptions = {},
 ): OTLPTraces {
   checkOptions(options, OPTIONS, "write OTLP");
+  checkSerialized(traces, "write OTLP");
   const { serviceName = "unknown_service" } = options;
   const sources = traces.flatMap(({ spans }) => spans);
   const services = Map.groupBy(

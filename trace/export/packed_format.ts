@@ -40,6 +40,8 @@
  * @module
  */
 
+import { checkValue } from "../../core/check/options.ts";
+import { finiteNumbers } from "../../core/check/rules.ts";
 import type { SpanData } from "../types.ts";
 
 /** The first line: the format and its version. */
@@ -74,11 +76,7 @@ export function numberText(value: number): string {
  * @throws {TypeError} If it isn't finite.
  */
 export function toCell(value: number, base: number, units = TIME_UNITS): Cell {
-  if (!Number.isFinite(value)) {
-    throw new TypeError(
-      `Cannot pack traces: times must be finite numbers, received ${value}`,
-    );
-  }
+  checkValue(value, "times", finiteNumbers, "pack traces");
   const difference = (value - base) * units;
   return Number.isSafeInteger(difference) &&
       Object.is(base + difference / units, value)

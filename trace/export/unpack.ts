@@ -6,7 +6,8 @@
  */
 
 import { decodeBase64 } from "../../core/bytes/base64.ts";
-import { show } from "../../core/check/show.ts";
+import { checkValue } from "../../core/check/options.ts";
+import { aString } from "../../core/check/rules.ts";
 import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer } from "../layers.ts";
@@ -67,11 +68,7 @@ export type Pieces = Iterable<string> | AsyncIterable<string>;
  * ```
  */
 export async function unpackTraces(text: string): Promise<PackedTraces> {
-  if (typeof text !== "string") {
-    throw new TypeError(
-      `Cannot unpack traces: the text must be a string, received ${show(text)}`,
-    );
-  }
+  checkValue(text, "the text", aString, "unpack traces");
   const { complete, ...packed } = await openTraces([text]);
   await complete();
   return packed;

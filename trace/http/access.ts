@@ -86,7 +86,7 @@ function problemOf(
     return "the host of this request isn't localhost or a loopback address";
   }
   const origin = request.headers.get("origin");
-  if (origin !== null && !isOriginOf(origin, host)) {
+  if (![null, `http://${host}`, `https://${host}`].includes(origin)) {
     return "this request comes from a page of another origin";
   }
   const address = info?.remoteAddr;
@@ -122,10 +122,6 @@ function isLoopbackAddress(address: string): boolean {
 /** The name of this machine, and its subdomains (RFC 6761, section 6.3). */
 const LOCALHOST = /^(?:[\w-]+\.)*localhost$/i;
 const LOOPBACK = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
-
-function isOriginOf(origin: string, host: string): boolean {
-  return origin === `http://${host}` || origin === `https://${host}`;
-}
 
 /**
  * The rule without `authorize`: requests from this machine, and nobody in

@@ -16,7 +16,7 @@ import {
 import { matching, rule } from "../../core/check/rules.ts";
 import type { RequestScope } from "../../core/request_scope.ts";
 import { SpanImpl } from "../record/span.ts";
-import { aTracer, settingsOf } from "../record/tracer_options.ts";
+import { checkTracer, settingsOf } from "../record/tracer_options.ts";
 import type { Attributes, Span, Tracer } from "../types.ts";
 import type { Sample, TrustParent } from "./sampling.ts";
 
@@ -90,7 +90,7 @@ export function checkMiddlewareOptions(
 ): void {
   const operation = "trace requests";
   checkOptions(options, TRACE_MIDDLEWARE, operation);
-  checkValue(tracer, "tracer", aTracer("startTrace"), operation);
+  checkTracer(tracer, operation, "startTrace");
   for (const path of options.exclude ?? []) {
     checkValue(path, "exclude", aPath, operation);
   }

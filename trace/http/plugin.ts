@@ -1,8 +1,4 @@
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
@@ -15,7 +11,7 @@ import { createTracesAPIHandler } from "../live/api.ts";
 import { createOTLPReceiver } from "../live/otlp_receiver.ts";
 import { createTraceWebSocket } from "../live/websocket.ts";
 import { createCollector } from "../record/collector.ts";
-import { aTracer } from "../record/tracer_options.ts";
+import { checkTracer } from "../record/tracer_options.ts";
 import type { Tracer } from "../types.ts";
 import {
   answer,
@@ -51,8 +47,6 @@ const OPTIONS: OptionRules<TracePluginOptions> = {
   authorize: aFunction,
   maxSocketsPerAddress: aLimit,
 };
-
-const A_TRACER = aTracer("startTrace", "getTraces", "subscribe");
 
 const PREFIX = "/__app/traces";
 
@@ -92,7 +86,7 @@ export function tracePlugin(
   options: TracePluginOptions = {},
 ): Plugin {
   const operation = "create trace plugin";
-  checkValue(tracer, "tracer", A_TRACER, operation);
+  checkTracer(tracer, operation, "startTrace", "getTraces", "subscribe");
   checkOptions(options, OPTIONS, operation);
   const { authorize = byDefault, maxSocketsPerAddress, ...traced } = options;
   const collector = createCollector(tracer);

@@ -67,7 +67,11 @@ export function createSampler(
     }
     if (sampled !== undefined) return { traceId, isKept: sampled };
     const chance = parent === undefined ? traceId : generateTraceId();
-    return { traceId, isKept: randomnessOf(chance) >= 1 - (sample ?? 1) };
+    // The id's last 7 bytes, cut to the 52 bits of a double, from 0 up to 1
+    // (OpenTelemetry, "Probability sampling"; W3C Trace Context Level 2
+    // §3.2.2.3). So services agree about a trace.
+    const randomness = Number.parseInt(chance.slice(-14, -1), 16) / 2 ** 52;
+    return { traceId, isKept: randomness >= 1 - (sample ?? 1) };
   };
 }
 
@@ -78,13 +82,4 @@ function checkBoolean(name: string, answer: unknown): boolean {
   throw new TypeError(
     `Cannot trace a request: ${name} must return true or false, received ${received}`,
   );
-}
-
-/**
- * Returns the randomness of a trace id, from 0 up to 1: its last 7 bytes, cut
- * to the 52 bits of a double (OpenTelemetry, "Probability sampling"; W3C Trace
- * Context Level 2 §3.2.2.3). So services agree about a trace.
- */
-function randomnessOf(traceId: string): number {
-  return Number.parseInt(traceId.slice(-14, -1), 16) / 2 ** 52;
 }

@@ -74,6 +74,7 @@ export function createViewerHandler(
  *
  * @param traces The traces to show, in any order.
  * @returns The page.
+ * @throws {TypeError} If they aren't the traces of a tracer.
  *
  * @example
  * ```ts
@@ -89,8 +90,9 @@ export function createViewerHandler(
 export async function generateViewerHTML(
   traces?: readonly TraceData[],
 ): Promise<string> {
-  const { page, pageWith } = await loadPage();
-  return traces === undefined ? page : await pageWith(traces);
+  return traces === undefined
+    ? (await loadPage()).page
+    : await exportTracesHTML(traces);
 }
 
 /**
@@ -119,7 +121,6 @@ export async function exportTracesHTML(
   traces: Pick<Tracer, "getTraces"> | readonly TraceData[],
 ): Promise<string> {
   checkValue(traces, "traces", someTraces, "export traces");
-  return await generateViewerHTML(
-    "getTraces" in traces ? traces.getTraces() : traces,
-  );
+  const { pageWith } = await loadPage();
+  return await pageWith("getTraces" in traces ? traces.getTraces() : traces);
 }

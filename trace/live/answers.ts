@@ -105,7 +105,8 @@ function readTraceFilter(query: URLSearchParams, tracer: Tracer) {
   function isWanted(request: TraceMetadata): boolean {
     return (method === undefined || request.method === method) &&
       (path === null || (request.pathname ?? "").includes(path)) &&
-      (status === null || hasStatus(request.statusCode, status));
+      (status === null ||
+        `${request.statusCode}`.startsWith(status.replace("xx", "")));
   }
 
   function matches(
@@ -116,20 +117,13 @@ function readTraceFilter(query: URLSearchParams, tracer: Tracer) {
     return (traceId === null || id === joinedId) &&
       (run === null || run === String(metadata.run ?? "present")) &&
       (isWanted(metadata) ||
-        has((span) => isReceived(span) && isWanted(metadataOf(span)))) &&
+        has((span) =>
+          span.layer === "request" && !wasSent(span) &&
+          isWanted(metadataOf(span))
+        )) &&
       duration >= numbers.minDuration && startTime > numbers.after &&
       (layer === null || has((span) => span.layer === layer));
   }
 
   return { matches, limit: Math.floor(numbers.limit) };
-}
-
-/** Whether a server received this request. */
-function isReceived(span: SpanData): boolean {
-  return span.layer === "request" && !wasSent(span);
-}
-
-function hasStatus(code: number | undefined, wanted: string): boolean {
-  const text = String(code);
-  return wanted.endsWith("xx") ? text[0] === wanted[0] : text === wanted;
 }

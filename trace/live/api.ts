@@ -5,6 +5,7 @@ import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { type Authorize, refuse, ruleOf } from "../http/access.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { aCollector, type Collector } from "../record/collector.ts";
+import { checkTracer } from "../record/tracer_options.ts";
 import type { Tracer } from "../types.ts";
 
 /** Options of the traces API. */
@@ -65,6 +66,7 @@ export function createTracesAPIHandler(
   tracer: Tracer,
   options: TracesAPIOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  checkTracer(tracer, "create traces API handler", "getTraces");
   checkOptions(options, OPTIONS, "create traces API handler");
   const { authorize, collector } = options;
   const rule = ruleOf(authorize);

@@ -5,6 +5,7 @@ import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { pathOf } from "../../core/http/message.ts";
 import { type Authorize, refuse, ruleOf } from "../http/access.ts";
+import { checkTracer } from "../record/tracer_options.ts";
 import type { Tracer } from "../types.ts";
 
 /** Options of the OTLP receiver. */
@@ -64,6 +65,7 @@ export function createOTLPReceiver(
   tracer: Tracer,
   options: OTLPReceiverOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  checkTracer(tracer, "create OTLP receiver", "mergeSpans");
   checkOptions(options, OPTIONS, "create OTLP receiver");
   const rule = ruleOf(options.authorize);
 

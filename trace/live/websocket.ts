@@ -8,6 +8,7 @@ import {
   type Collector,
   createCollector,
 } from "../record/collector.ts";
+import { checkTracer } from "../record/tracer_options.ts";
 import type { Tracer } from "../types.ts";
 import type { LiveStream } from "./stream.ts";
 
@@ -101,6 +102,7 @@ export function createTraceWebSocket(
   tracer: Tracer,
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
+  checkTracer(tracer, "create trace socket", "subscribe");
   checkOptions(options, OPTIONS, "create trace socket");
   const rule = ruleOf(options.authorize);
   const { now = Date.now, maxSocketsPerAddress } = options;

@@ -7,6 +7,7 @@ import {
 } from "../../core/check/rules.ts";
 import { ACTION, CLOCK_ERROR, LINK, parseLink } from "../export/semantics.ts";
 import { isId } from "../trace_context.ts";
+import { checkTracer } from "./tracer_options.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 
@@ -100,6 +101,7 @@ export function createCollector(
   tracer: Tracer,
   options: CollectorOptions = {},
 ): Collector {
+  checkTracer(tracer, "create collector", "mergeClientSpans");
   checkOptions(options, OPTIONS, "create collector");
   const { maxSpans = 500, now = Date.now } = options;
 

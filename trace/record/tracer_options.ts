@@ -91,6 +91,19 @@ export interface TraceSettings {
 /** The settings of each tracer. Not a member, because they aren't public. */
 export const settingsOf = new WeakMap<Tracer, TraceSettings>();
 
+/**
+ * Checks the tracer that a function got.
+ *
+ * @throws {TypeError} If it isn't a tracer.
+ */
+export function checkTracer(
+  tracer: unknown,
+  operation: string,
+  ...methods: readonly (keyof Tracer)[]
+): void {
+  checkValue(tracer, "tracer", aTracer(...methods), operation);
+}
+
 /** Returns the rule for a tracer, with the methods that its user calls. */
 export function aTracer(...methods: readonly (keyof Tracer)[]): Rule {
   return withMethods("the result of createTracer()", ...methods);

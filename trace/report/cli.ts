@@ -1,8 +1,4 @@
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aBoolean,
   aDuration,
@@ -11,7 +7,7 @@ import {
   rule,
 } from "../../core/check/rules.ts";
 import { codeLineOf } from "../export/code_line.ts";
-import { aTracer } from "../record/tracer_options.ts";
+import { checkTracer } from "../record/tracer_options.ts";
 import type { SpanData, TraceData, Tracer } from "../types.ts";
 import { formatTrace, type SpanNotes } from "./format_trace.ts";
 import {
@@ -94,7 +90,7 @@ export function createCLIReporter(
   options: CLIReporterOptions = {},
 ): CLIReporter {
   const operation = "create CLI reporter";
-  checkValue(tracer, "tracer", aTracer("subscribe"), operation);
+  checkTracer(tracer, operation, "subscribe");
   checkOptions(options, OPTIONS, operation);
   return reportTraces(tracer, options);
 }

@@ -101,7 +101,8 @@ function treeOf(
   let hidden = 0;
   const stack: Row[] = [];
   const pushChildren = (span: SpanData, indent: string) => {
-    const groups = groupAlike(childrenOf(trace, span), isAlike).reverse();
+    const children = span.children.flatMap((id) => trace.spans.get(id) ?? []);
+    const groups = groupAlike(children, isAlike).reverse();
     for (const [index, group] of groups.entries()) {
       const [branch, space] = index === 0 ? ["└─", "  "] : ["├─", "│ "];
       const prefix = `${indent}${branch} `;
@@ -226,10 +227,6 @@ function paintDuration(
   const text = formatDuration(duration).padStart(width);
   if (duration >= slow * 5) return paint("red", text);
   return paint(duration >= slow ? "yellow" : "dim", text);
-}
-
-function childrenOf(trace: TraceData, span: SpanData): SpanData[] {
-  return span.children.flatMap((id) => trace.spans.get(id) ?? []);
 }
 
 /** Groups consecutive spans that are alike. */
