@@ -275,11 +275,8 @@ export function createHost(options: HostOptions): Host {
     // The code that threw it has reported the outage.
     if (isA(error, UnavailableError)) return error.toResponse();
     reportError(onError, error, request);
-    const response = errorResponse(
-      500,
-      "INTERNAL_ERROR",
-      "The server could not answer this request",
-    );
+    const text = "The server could not answer this request";
+    const response = errorResponse(500, "INTERNAL_ERROR", text);
     return noteUnhandledError(response, error);
   }
 }
