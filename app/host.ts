@@ -140,6 +140,7 @@ export function createHost(options: HostOptions): Host {
   let isReady = false;
   let ready: Promise<void> | undefined;
   const running = new RunningScopes();
+  const close = () => running.end(() => closePlugins(plugins));
 
   const app: App = {
     use(middleware) {
@@ -186,10 +187,6 @@ export function createHost(options: HostOptions): Host {
     await undefined;
     for (const plugin of plugins) await plugin.setup?.(app, plugins);
     isReady = true;
-  }
-
-  function close(): Promise<void> {
-    return running.end(() => closePlugins(plugins));
   }
 
   function run(
