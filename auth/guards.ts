@@ -221,10 +221,14 @@ function fragment(guard: Guard): AuthFragment {
   const { required, anonymous, demands } = guard;
   const check = checkOf(guard);
   const rule = { required, ...anonymous, ...demands[0], check };
-  // Several guards may be spread into one `config`.
-  return createModuleGuard(rule, guard, (all) => checkOf(combineGuards(all)));
+  return createModuleGuard(rule, guard, checkOfAll);
 }
 
 function checkOf(guard: Guard): AuthRule["check"] {
   return (request, context) => refuse(guard, request, context);
+}
+
+/** Creates the check of several guards that were spread into one `config`. */
+function checkOfAll(guards: readonly Guard[]): AuthRule["check"] {
+  return checkOf(combineGuards(guards));
 }

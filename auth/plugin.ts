@@ -1,5 +1,6 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { refuseUncalled } from "../core/guard_fragment.ts";
+import { checkRequest } from "../core/http/origin.ts";
 import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import {
   acceptDirect,
@@ -216,6 +217,7 @@ export function createAuthPlugin<
       )
     ),
     authenticate(request, info) {
+      checkRequest(request);
       // The caller gets the user, so the response is personal.
       markPersonal();
       return whenDone(authFor(request, info), (auth) => {

@@ -3,6 +3,7 @@ import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { isResponse } from "../core/http/message.ts";
+import { checkRequest } from "../core/http/origin.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
 import {
   readInvalidation,
@@ -21,6 +22,7 @@ export function createHandler(
   const isAllowed = createGate(secret);
 
   return async function handleRevalidation(request) {
+    checkRequest(request);
     if (request.method !== "POST") {
       return methodNotAllowed("Revalidation requires POST", "POST");
     }

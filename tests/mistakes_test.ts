@@ -11,7 +11,12 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { createApp, type Route } from "@quartet/kit/app";
+import {
+  createApp,
+  type Route,
+  toMiddleware,
+  withPlugins,
+} from "@quartet/kit/app";
 import {
   createAuthPlugin,
   credentials,
@@ -22,7 +27,7 @@ import {
   requireAuth,
 } from "@quartet/kit/auth";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
-import { cacheFunction } from "@quartet/kit/data";
+import { cacheFunction, createRevalidationHandler } from "@quartet/kit/data";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import {
   createCaller,
@@ -33,7 +38,11 @@ import {
 import { createClient } from "@quartet/kit/rpc/client";
 import { infiniteQueryOptions } from "@quartet/kit/rpc/tanstack";
 import {
+  createOTLPReceiver,
   createTracer,
+  createTracesAPIHandler,
+  createTraceWebSocket,
+  createViewerHandler,
   serializeTrace,
   toChromeTrace,
   toOTLP,
@@ -229,6 +238,44 @@ async function errorsOf(
   });
   return errors;
 }
+
+Deno.test("Each handler requires a Request, not its URL or another framework's context", async () => {
+  const tracer = createTracer();
+  const auth = createAuthPlugin({ session: { secret: SECRET }, providers });
+  const authorize = () => true;
+  const handlers: Record<string, (request: Request) => unknown> = {
+    app: createApp().fetch,
+    withPlugins: withPlugins([], () => new Response("hello")).fetch,
+    middleware: (request) =>
+      toMiddleware(auth)(request, undefined, () => new Response("hello")),
+    auth: auth.authenticate,
+    router: (request) => router.handler(request, {}),
+    revalidation: createRevalidationHandler(SECRET),
+    viewer: createViewerHandler({ authorize }),
+    traces: createTracesAPIHandler(tracer, { authorize }),
+    otlp: createOTLPReceiver(tracer, { authorize }),
+    stream: createTraceWebSocket(tracer, { authorize }).upgrade,
+  };
+  const raw = new Request("http://localhost/?path=math.double");
+  const { url, method, headers } = raw;
+  for (const [name, handler] of Object.entries(handlers)) {
+    for (
+      const given of [
+        url,
+        { req: { raw } },
+        { url, method },
+        { url: "/", method, headers: Object.fromEntries(headers) },
+      ]
+    ) {
+      await assertRejects(
+        async () => await handler(wrong(given)),
+        TypeError,
+        "Cannot handle request: it must be a Request, received ",
+        name,
+      );
+    }
+  }
+});
 
 Deno.test("A guard without the auth plugin reports which plugin is missing", async () => {
   const route = { path: "/", config: { ...requireAuth() }, loader: () => 1 };

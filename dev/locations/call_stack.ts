@@ -79,7 +79,11 @@ function readFrames(
   captured: { readonly stack?: unknown },
 ): CodeLine | undefined {
   const before = Error.prepareStackTrace;
-  const isSet = Reflect.set(Error, "prepareStackTrace", keepFrames);
+  const isSet = Reflect.set(
+    Error,
+    "prepareStackTrace",
+    (_: unknown, frames: unknown) => frames,
+  );
   let sites: unknown;
   try {
     sites = captured.stack;
@@ -98,10 +102,6 @@ function readFrames(
     return codeLine(isSource ? file! : site.getFileName() ?? file!, line);
   }
   return undefined;
-}
-
-function keepFrames(_: unknown, frames: unknown): unknown {
-  return frames;
 }
 
 /** Returns the first line of user code in a stack's text. */

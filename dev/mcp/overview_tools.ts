@@ -152,7 +152,8 @@ function byRoute(requests: readonly RequestRecord[]): RouteGroup[] {
 
 function routeText({ route, requests, median }: RouteGroup): string {
   const failed = requests.filter(isFailed).length;
-  const queries = percentileOf(requests.map(queriesOf), 50);
+  const counts = requests.map(({ spans }) => spans.filter(isQuery).length);
+  const queries = percentileOf(counts, 50);
   const slowest = durationText(percentileOf(requests.map(durationOf), 95));
   const times = `median ${durationText(median)}, p95 ${slowest}`;
   const work = countText(queries, "query", "queries");
@@ -221,8 +222,4 @@ function isFailedSpan({ status }: SpanData): boolean {
 function failureOf({ root, spans }: RequestRecord): SpanData | undefined {
   return [root, ...spans].find((each) => exceptionOf(each) !== undefined) ??
     [...spans, root].find(isFailedSpan);
-}
-
-function queriesOf({ spans }: RequestRecord): number {
-  return spans.filter(isQuery).length;
 }

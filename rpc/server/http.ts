@@ -6,6 +6,7 @@
  */
 
 import { isResponse } from "../../core/http/message.ts";
+import { checkRequest } from "../../core/http/origin.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/check/show.ts";
 import {
@@ -64,6 +65,7 @@ export function createHTTPHandler(
   maxBatchSize: number,
 ): HTTPHandler {
   return (request, ctx, path) => {
+    checkRequest(request);
     const source = new RequestSource(request, ctx);
     const { method } = request;
     if (method === "POST") return post(source, path);

@@ -1,15 +1,6 @@
 import { refuseUncalled } from "../../core/guard_fragment.ts";
-import {
-  aBoolean,
-  aLimit,
-  aRequest,
-  required,
-} from "../../core/check/rules.ts";
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../../core/check/options.ts";
+import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
 import {
   isCrossOrigin,
@@ -225,7 +216,6 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       handle(request, context) ?? next()
     ),
     handle(request, ctx) {
-      checkValue(request, "it", aRequest, "handle request");
       // Otherwise `Host: x/api/rpc?` would choose the endpoint.
       if (readHost(request) === undefined) return refuseHost();
       return handle(request, ctx);

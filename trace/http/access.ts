@@ -1,6 +1,7 @@
 import { show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
+import { checkRequest } from "../../core/http/origin.ts";
 import { isDevCommand, isProduction } from "../../core/runtime/environment.ts";
 import type { Tracer } from "../types.ts";
 
@@ -150,6 +151,7 @@ export async function refuse(
   rule: Authorize,
   ...request: Parameters<Authorize>
 ): Promise<Response | undefined> {
+  checkRequest(request[0]);
   if (await allows(rule, ...request)) return undefined;
   return errorResponse(403, "FORBIDDEN", reasonOf(rule, ...request));
 }

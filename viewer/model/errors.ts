@@ -13,7 +13,8 @@ import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
  */
 export function failedSpans({ nodes }: TraceTree): number[] {
   const failed = nodes.filter(({ span }) => isFailed(span));
-  const causes = new Set(failed.filter(isCause));
+  // The others failed because of one below.
+  const causes = new Set(failed.filter((node) => node.errorsBelow === 0));
   // A failure without an exception is a cause where nothing below it threw.
   const throwers = [...causes].filter(({ span }) => exceptionOf(span));
   const first = throwers.length > 0 ? new Set(throwers) : causes;
@@ -24,11 +25,6 @@ export function failedSpans({ nodes }: TraceTree): number[] {
       momentOf(a) - momentOf(b) || a.index - b.index
     )
     .map(({ index }) => index);
-}
-
-/** Whether a failed span failed by itself, and not because of one below. */
-function isCause({ errorsBelow }: SpanNode): boolean {
-  return errorsBelow === 0;
 }
 
 /** Returns when a span threw, or ended. */

@@ -75,15 +75,12 @@ export function readTraces(value: unknown): SerializedTrace[] {
   if (isChromeTrace(value)) return fromChromeTrace(value);
   const items = listOf(value);
   const otlp = items.filter(isOtlp);
-  const own = items.filter((item) => !isOtlp(item)).map(readTrace);
+  const own = items.filter((item) => !isOtlp(item))
+    .map((item) => serializeTrace(deserializeTrace(item)));
   if (otlp.length === 0) return own;
   // Spans of one trace may be spread over many lines: read them as one value.
   const resourceSpans = otlp.flatMap((item) => item.resourceSpans);
   return [...own, ...fromOTLP({ resourceSpans })];
-}
-
-function readTrace(value: unknown): SerializedTrace {
-  return serializeTrace(deserializeTrace(value));
 }
 
 function listOf(value: unknown): unknown[] {
