@@ -10,12 +10,11 @@ import {
   checkValue,
   type OptionRules,
 } from "../core/check/options.ts";
-import { aFunction, matching, rule } from "../core/check/rules.ts";
-import { isObject } from "../core/check/show.ts";
+import { aFunction, isObject, matching, rule } from "../core/check/rules.ts";
 import type { Context } from "../core/context.ts";
 import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
 import { isResponse } from "../core/http/message.ts";
-import { whenDone } from "../core/maybe_async.ts";
+import { whenDone } from "../core/promises.ts";
 import type { Handler } from "../core/middleware.ts";
 import { observe } from "../core/observe.ts";
 import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";

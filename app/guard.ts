@@ -1,7 +1,7 @@
-import { kindOf } from "../core/check/show.ts";
+import { kindOf } from "../core/check/rules.ts";
 import type { Context } from "../core/context.ts";
 import { hasHeader, isResponse } from "../core/http/message.ts";
-import { attempt, type MaybePromise, whenDone } from "../core/maybe_async.ts";
+import { attempt, type MaybePromise, whenDone } from "../core/promises.ts";
 import type { Handler } from "../core/middleware.ts";
 import { markIdle, markPersonal } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";

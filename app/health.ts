@@ -3,14 +3,14 @@ import {
   aDuration,
   aFunction,
   aTimeout,
+  isObject,
   matching,
   rule,
 } from "../core/check/rules.ts";
-import { isObject } from "../core/check/show.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
 import { printableError, reportError } from "../core/redact/printable.ts";
-import { withTimeout } from "../core/runtime/timeouts.ts";
+import { withTimeout } from "../core/promises.ts";
 import { UnavailableError } from "../core/error_response.ts";
 
 /** Options of the health plugin. */

@@ -21,8 +21,13 @@ import {
   checkValue,
   type OptionRules,
 } from "../core/check/options.ts";
-import { aFunction, type Rule, rule } from "../core/check/rules.ts";
-import { isA, kindOf } from "../core/check/show.ts";
+import {
+  aFunction,
+  isA,
+  kindOf,
+  type Rule,
+  rule,
+} from "../core/check/rules.ts";
 import { Context } from "../core/context.ts";
 import { errorResponse, UnavailableError } from "../core/error_response.ts";
 import { readHost, refuseHost } from "../core/http/origin.ts";
@@ -39,7 +44,7 @@ import {
   isThenable,
   type MaybePromise,
   whenDone,
-} from "../core/maybe_async.ts";
+} from "../core/promises.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import {
   printable,

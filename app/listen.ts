@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf } from "../core/check/show.ts";
+import { kindOf } from "../core/check/rules.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { currentScope } from "../core/request_scope.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { kindOf } from "../core/check/show.ts";
+import { kindOf } from "../core/check/rules.ts";
 import { holdsGuard, misplaced } from "../core/guard_fragment.ts";
-import { attempt } from "../core/maybe_async.ts";
+import { attempt } from "../core/promises.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { printableError } from "../core/redact/printable.ts";
 import type { AppOptions } from "./app.ts";

@@ -8,7 +8,7 @@ import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "../core/context.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { checkResponse, pathOf } from "../core/http/message.ts";
-import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../core/promises.ts";
 import { currentScope } from "../core/request_scope.ts";
 import type { Route } from "../core/route.ts";
 import { trimEnd } from "../core/trim_end.ts";

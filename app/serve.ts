@@ -9,10 +9,9 @@ import {
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
 import { hasHeader } from "../core/http/message.ts";
-import { attempt } from "../core/maybe_async.ts";
+import { attempt } from "../core/promises.ts";
 import { printableError } from "../core/redact/printable.ts";
-import { runOutside } from "../core/request_scope.ts";
-import { WatchScope } from "../core/watch_scope.ts";
+import { runOutside, WatchScope } from "../core/request_scope.ts";
 import { checkFetcher, type Fetcher } from "./fetcher.ts";
 import { finish } from "./finish.ts";
 import { listen, listenToSignals, readTLS } from "./listen.ts";

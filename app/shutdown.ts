@@ -17,7 +17,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { isThenable } from "../core/maybe_async.ts";
+import { isThenable } from "../core/promises.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
 
 /** The default of `shutdownTimeout`, in seconds. */

@@ -11,8 +11,8 @@
  */
 
 import { hasHeader } from "../core/http/message.ts";
-import { isA } from "../core/check/show.ts";
-import { attempt, whenDone } from "../core/maybe_async.ts";
+import { isA } from "../core/check/rules.ts";
+import { attempt, whenDone } from "../core/promises.ts";
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
 import { UnavailableError } from "../core/error_response.ts";

@@ -1,5 +1,5 @@
 import type { Plugin } from "../core/plugin.ts";
-import { hostnameOf } from "../core/http/network_of.ts";
+import { hostnameOf } from "../core/http/addresses.ts";
 import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { OPERATION } from "./error.ts";

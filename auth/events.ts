@@ -5,9 +5,8 @@
  * @module
  */
 
-import { clip } from "../core/redact/size.ts";
+import { clip, MAX_LOG_TEXT, redactText } from "../core/redact/redact.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
-import { MAX_LOG_TEXT, redactText } from "../core/redact/redact.ts";
 
 /** The reason why a request with credentials is anonymous. */
 export type RejectionReason =

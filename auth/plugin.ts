@@ -1,7 +1,7 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { refuseUncalled } from "../core/guard_fragment.ts";
 import { checkRequest } from "../core/http/origin.ts";
-import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../core/promises.ts";
 import {
   acceptDirect,
   type DirectNext,

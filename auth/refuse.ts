@@ -4,7 +4,7 @@
  * @module
  */
 
-import { show } from "../core/check/show.ts";
+import { show } from "../core/check/rules.ts";
 import type { RequestContext } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { observe } from "../core/observe.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { kindOf, show } from "./check/show.ts";
+import { kindOf, show } from "./check/rules.ts";
 import type { AuthFragment, AuthRule } from "./route.ts";
 
 /** Merges several rules of one kind into one check, in an order of its choice. */

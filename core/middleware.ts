@@ -1,6 +1,6 @@
 import type { RequestContext } from "./context.ts";
 import { checkResponse, isResponse } from "./http/message.ts";
-import { type MaybePromise, whenDone } from "./maybe_async.ts";
+import { type MaybePromise, whenDone } from "./promises.ts";
 import { currentScope, type RequestScope, runWithin } from "./request_scope.ts";
 
 /** Runs the rest of the chain and returns its response. */

@@ -5,7 +5,7 @@
  */
 
 import { isResponse } from "./http/message.ts";
-import { isThenable } from "./maybe_async.ts";
+import { isThenable } from "./promises.ts";
 import type { Layer, ObservedSpan } from "./observed_span.ts";
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
 

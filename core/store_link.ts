@@ -2,7 +2,7 @@ import { MAX_DELAY } from "./check/rules.ts";
 import { redactMessage } from "./redact/redact.ts";
 import { logMessage, reportError } from "./redact/printable.ts";
 import { runOutside } from "./request_scope.ts";
-import { pause, withTimeout } from "./runtime/timeouts.ts";
+import { pause, withTimeout } from "./promises.ts";
 import { UnavailableError } from "./error_response.ts";
 
 /** A connection that is being opened, or is open. */

@@ -35,7 +35,7 @@ import {
 import { createHandler } from "./revalidation_handler.ts";
 import type { CacheStore } from "./store.ts";
 import { type ErrorListener, StoreGuard } from "./store_guard.ts";
-import { toDelay } from "../core/runtime/timeouts.ts";
+import { toDelay } from "../core/promises.ts";
 
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {

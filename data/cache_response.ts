@@ -14,7 +14,7 @@ import {
   isPersonal,
   joinNames,
 } from "../core/personal.ts";
-import { WatchScope } from "../core/watch_scope.ts";
+import { WatchScope } from "../core/request_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { noteBypass } from "./cache_observer.ts";

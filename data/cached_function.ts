@@ -6,8 +6,7 @@
  */
 
 import { checkValue } from "../core/check/options.ts";
-import { aFunction, aString, type Rule } from "../core/check/rules.ts";
-import { show } from "../core/check/show.ts";
+import { aFunction, aString, type Rule, show } from "../core/check/rules.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
 import type { Invalidation } from "./invalidation_log.ts";

@@ -15,7 +15,7 @@ import { type Dependencies, isValidForPath } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
 import type { CacheRecord, Lock } from "./store.ts";
 import type { ErrorListener } from "./store_guard.ts";
-import { withTimeout } from "../core/runtime/timeouts.ts";
+import { withTimeout } from "../core/promises.ts";
 
 /** How long callers join a computation after its start, in milliseconds. */
 const JOIN_LIMIT = 30_000;

@@ -32,7 +32,7 @@ import { isRecordValid } from "./invalidation_log.ts";
 import type { Policy } from "./options.ts";
 import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
-import { settlesWithin } from "../core/runtime/timeouts.ts";
+import { settlesWithin } from "../core/promises.ts";
 
 /** Why the cache refuses a result, for the trace. */
 const REFUSED: Readonly<Record<CacheErrorCode, string>> = {

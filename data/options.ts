@@ -10,10 +10,10 @@ import {
   aTimeout,
   type Rule,
   rule,
+  show,
 } from "../core/check/rules.ts";
-import { show } from "../core/check/show.ts";
 import { readPattern } from "./paths.ts";
-import { toDelay } from "../core/runtime/timeouts.ts";
+import { toDelay } from "../core/promises.ts";
 
 /** Options that all cached functions share. All times are in seconds. */
 export interface FreshnessOptions {

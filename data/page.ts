@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf } from "../core/check/show.ts";
+import { kindOf } from "../core/check/rules.ts";
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes, toHex } from "../core/bytes/bytes.ts";
 import {

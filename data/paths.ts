@@ -4,7 +4,7 @@
  * @module
  */
 
-import { show } from "../core/check/show.ts";
+import { show } from "../core/check/rules.ts";
 import type { RequestContext } from "../core/context.ts";
 import { pathOf } from "../core/http/message.ts";
 import type { RequestScope } from "../core/request_scope.ts";

@@ -1,4 +1,4 @@
-import { type OnAsked, WatchScope } from "../core/watch_scope.ts";
+import { type OnAsked, WatchScope } from "../core/request_scope.ts";
 import { CacheError } from "./error.ts";
 
 /**

@@ -2,7 +2,7 @@ import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 import { isReportedByLink } from "../core/store_link.ts";
 import type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
-import { withTimeout } from "../core/runtime/timeouts.ts";
+import { withTimeout } from "../core/promises.ts";
 
 /** Called with errors that no caller sees. */
 export type ErrorListener = (error: unknown, operation: string) => void;

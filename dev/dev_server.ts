@@ -1,7 +1,7 @@
 import type { Fetcher } from "../app/fetcher.ts";
 import type { Server } from "../app/serve.ts";
 import { closeWithin, limitedBy } from "../app/shutdown.ts";
-import { settlesWithin } from "../core/runtime/timeouts.ts";
+import { settlesWithin } from "../core/promises.ts";
 
 /**
  * How long an open stream may delay the end, in seconds. Deno's `--watch` waits

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Slots } from "../core/slots.ts";
+import { Slots } from "../core/promises.ts";
 import { type Child, startDeno } from "./child.ts";
 
 const ENTRY_POINTS = Object.values<string>(

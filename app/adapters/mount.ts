@@ -5,8 +5,7 @@
  */
 
 import { checkValue } from "../../core/check/options.ts";
-import { rule } from "../../core/check/rules.ts";
-import { isA, kindOf } from "../../core/check/show.ts";
+import { isA, kindOf, rule } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import {
   holdsGuard,

@@ -4,8 +4,8 @@ import {
   type RequestContext,
 } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/message.ts";
-import { isA } from "../../core/check/show.ts";
-import type { MaybePromise } from "../../core/maybe_async.ts";
+import { isA } from "../../core/check/rules.ts";
+import type { MaybePromise } from "../../core/promises.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { currentScope } from "../../core/request_scope.ts";

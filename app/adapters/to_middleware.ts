@@ -1,6 +1,6 @@
 import { type ConnectionInfo, Context } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/message.ts";
-import type { MaybePromise } from "../../core/maybe_async.ts";
+import type { MaybePromise } from "../../core/promises.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";

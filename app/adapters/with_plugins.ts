@@ -6,7 +6,7 @@ import {
 import { aFunction, secret } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/message.ts";
-import { whenDone } from "../../core/maybe_async.ts";
+import { whenDone } from "../../core/promises.ts";
 import type { AppOptions } from "../app.ts";
 import { aBodySize, limitBody } from "../body_limit.ts";
 import { createHost } from "../host.ts";

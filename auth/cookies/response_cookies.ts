@@ -3,12 +3,8 @@ import {
   readResponse,
   sharedCacheHeaders,
 } from "../../core/http/cache_control.ts";
-import {
-  attempt,
-  type MaybePromise,
-  whenDone,
-} from "../../core/maybe_async.ts";
-import { isA } from "../../core/check/show.ts";
+import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";
+import { isA } from "../../core/check/rules.ts";
 import { copyResponse, isUnread } from "../../core/http/message.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import { isEndpoint, isLoopback } from "./address.ts";
 import { ProviderError } from "./http.ts";
 

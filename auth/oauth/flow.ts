@@ -1,5 +1,5 @@
 import { checkValue } from "../../core/check/options.ts";
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";

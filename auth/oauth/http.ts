@@ -5,10 +5,10 @@
  * @module
  */
 
-import { isObject } from "../../core/check/show.ts";
+import { isObject } from "../../core/check/rules.ts";
 import { BodyError, readStream } from "../../core/http/read_body.ts";
 import { observe } from "../../core/observe.ts";
-import { withTimeout } from "../../core/runtime/timeouts.ts";
+import { withTimeout } from "../../core/promises.ts";
 import { SignInReason } from "../error.ts";
 import { errorText } from "./provider_text.ts";
 

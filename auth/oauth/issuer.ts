@@ -6,7 +6,7 @@
  * @module
  */
 
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import type { PendingSignIn } from "./flow_cookie.ts";
 
 /** Maximum length of a URL in the cookie. */

@@ -12,8 +12,7 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { aFunction, matching, rule } from "../../core/check/rules.ts";
-import { show } from "../../core/check/show.ts";
+import { aFunction, matching, rule, show } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 import { observe } from "../../core/observe.ts";
 import { nodeCrypto } from "../../core/runtime/environment.ts";
 import { AuthError } from "../error.ts";

@@ -7,8 +7,7 @@
 
 import { decodeBase64, encodeBase64 } from "../../core/bytes/base64.ts";
 import { findProblem, type OptionRules } from "../../core/check/options.ts";
-import { anIntegerBetween } from "../../core/check/rules.ts";
-import { show } from "../../core/check/show.ts";
+import { anIntegerBetween, show } from "../../core/check/rules.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { checkOptions, type Rules } from "../../core/check/options.ts";
-import { isObject } from "../../core/check/show.ts";
+import { isObject } from "../../core/check/rules.ts";
 
 /** Creates the error for a wrong setting of a provider. */
 export function providerError(operation: string, problem: string): TypeError {

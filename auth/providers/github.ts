@@ -1,6 +1,5 @@
 import type { OptionRules } from "../../core/check/options.ts";
-import { required, rule } from "../../core/check/rules.ts";
-import { isObject } from "../../core/check/show.ts";
+import { isObject, required, rule } from "../../core/check/rules.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 import { anEndpoint, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";

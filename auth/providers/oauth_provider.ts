@@ -20,8 +20,8 @@ import {
   type Rule,
   rule,
   secret,
+  show,
 } from "../../core/check/rules.ts";
-import { show } from "../../core/check/show.ts";
 import { anEndpoint, aRedirectUri } from "../oauth/address.ts";
 import type { IdTokenRules } from "../oauth/authorization_server.ts";
 import { ProfileFailure } from "../oauth/callback.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { isObject, kindOf } from "../../core/check/show.ts";
-import { isSecretField } from "../../core/redact/secret_names.ts";
+import { isObject, kindOf } from "../../core/check/rules.ts";
+import { isSecretField } from "../../core/redact/redact_url.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isSecretField } from "../../core/redact/secret_names.ts";
+import { isSecretField } from "../../core/redact/redact_url.ts";
 
 /** Keys that could cause prototype pollution. */
 const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);

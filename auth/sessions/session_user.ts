@@ -8,9 +8,9 @@ import {
   anArrayOf,
   aNonEmptyString,
   aString,
+  kindOf,
   type Rule,
 } from "../../core/check/rules.ts";
-import { kindOf } from "../../core/check/show.ts";
 import type { BaseUser, Session, User } from "../user.ts";
 import { customClaims } from "./custom_claims.ts";
 import { definedFields } from "./json_copy.ts";

@@ -21,7 +21,7 @@ import {
   runInScope,
   runOutside,
 } from "../../core/request_scope.ts";
-import { withTimeout } from "../../core/runtime/timeouts.ts";
+import { withTimeout } from "../../core/promises.ts";
 import type { SessionWatch } from "../../core/request_session.ts";
 import type { SessionRecord } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";

@@ -5,8 +5,7 @@
  */
 
 import { checkValue } from "../../core/check/options.ts";
-import { aNonEmptyString } from "../../core/check/rules.ts";
-import { kindOf } from "../../core/check/show.ts";
+import { aNonEmptyString, kindOf } from "../../core/check/rules.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { findCookie } from "../cookies/cookies.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { whenDone } from "../../core/maybe_async.ts";
+import { whenDone } from "../../core/promises.ts";
 import type { UnavailableError } from "../../core/error_response.ts";
 import type { Emit, RejectionReason } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";

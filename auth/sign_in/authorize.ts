@@ -1,6 +1,6 @@
-import { isObject, show } from "../../core/check/show.ts";
+import { isObject, show } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import { isThenable } from "../../core/promises.ts";
 import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";

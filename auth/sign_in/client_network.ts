@@ -5,7 +5,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { hostnameOf, networkOf } from "../../core/http/network_of.ts";
+import { hostnameOf, networkOf } from "../../core/http/addresses.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { currentScope } from "../../core/request_scope.ts";
 

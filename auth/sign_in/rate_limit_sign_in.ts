@@ -28,7 +28,7 @@ import type {
   RateLimitKey,
   RateLimitRule,
 } from "../../core/limits/rate_limit_store.ts";
-import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
+import { type MaybePromise, whenDone } from "../../core/promises.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { accountName, accountsOf } from "./accounts_of.ts";
 import { networkOfAddress } from "./client_network.ts";

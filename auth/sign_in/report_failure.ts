@@ -1,4 +1,4 @@
-import { isA } from "../../core/check/show.ts";
+import { isA } from "../../core/check/rules.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { printable, printableError } from "../../core/redact/printable.ts";
 import { redactMessage } from "../../core/redact/redact.ts";

@@ -20,7 +20,7 @@ import {
 } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { limitKv } from "../../core/runtime/kv_limits.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 import { createKvEndings } from "./kv_endings.ts";
 import {

@@ -22,7 +22,7 @@ import { aRedisName } from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
 import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
 import { keyPart } from "../../core/key_part.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import {
   readRecord,
   sortRecords,

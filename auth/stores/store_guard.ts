@@ -1,9 +1,5 @@
-import { isA } from "../../core/check/show.ts";
-import {
-  attempt,
-  type MaybePromise,
-  whenDone,
-} from "../../core/maybe_async.ts";
+import { isA } from "../../core/check/rules.ts";
+import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { UnavailableError } from "../../core/error_response.ts";
 import { RecordError } from "./record_text.ts";

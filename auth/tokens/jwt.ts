@@ -6,7 +6,7 @@
  */
 
 import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
-import { isObject } from "../../core/check/show.ts";
+import { isObject } from "../../core/check/rules.ts";
 import type { KeyRing } from "./key_ring.ts";
 
 /** The claims of a session token. */

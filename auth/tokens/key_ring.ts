@@ -6,7 +6,7 @@
  */
 
 import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 import { isProduction, nodeCrypto } from "../../core/runtime/environment.ts";
 import { concatBytes } from "../../core/bytes/bytes.ts";
 import { configError } from "../error.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { Rule } from "./rules.ts";
-import { isObject, kindOf, show } from "./show.ts";
+import { isObject, kindOf, type Rule, show } from "./rules.ts";
 
 /** Rules by option name. `true` is for values that are checked elsewhere. */
 export type Rules = Readonly<Record<string, Rule | true>>;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { kindOf } from "../check/show.ts";
+import { kindOf } from "../check/rules.ts";
 
 /**
  * Returns the path of an absolute URL, like `new URL(url).pathname`.

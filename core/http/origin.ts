@@ -9,8 +9,7 @@
  */
 
 import { checkValue } from "../check/options.ts";
-import { aRequest, rule } from "../check/rules.ts";
-import { show } from "../check/show.ts";
+import { aRequest, rule, show } from "../check/rules.ts";
 import { errorResponse } from "../error_response.ts";
 import { offerUpgrade, upgrade } from "../socket/upgrade.ts";
 

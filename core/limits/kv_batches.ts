@@ -17,7 +17,7 @@
 
 import { logMessage, reportError } from "../redact/printable.ts";
 import { isBusy } from "../runtime/kv_limits.ts";
-import { pause, withTimeout } from "../runtime/timeouts.ts";
+import { pause, withTimeout } from "../promises.ts";
 import { UnavailableError } from "../error_response.ts";
 import type {
   RateLimitKv,

@@ -21,7 +21,7 @@ import {
   withMethods,
 } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
-import { toDelay } from "../runtime/timeouts.ts";
+import { toDelay } from "../promises.ts";
 import { createKvBatches } from "./kv_batches.ts";
 import type { RateLimitKv, RateLimitKvKey } from "./rate_limit_kv.ts";
 import type {

@@ -3,11 +3,11 @@ import {
   aFunction,
   aNonEmptyString,
   aPositiveNumber,
+  isA,
   oneOf,
   withMethods,
 } from "../check/rules.ts";
-import { isA } from "../check/show.ts";
-import { attempt, type MaybePromise, whenDone } from "../maybe_async.ts";
+import { attempt, type MaybePromise, whenDone } from "../promises.ts";
 import { UnavailableError } from "../error_response.ts";
 import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";
 import type {

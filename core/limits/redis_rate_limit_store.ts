@@ -17,7 +17,7 @@ import { aRedisName } from "../redis/client.ts";
 import { RedisLink } from "../redis/link.ts";
 import { REDIS_OPTIONS, type RedisOptions } from "../redis/options.ts";
 import { RedisScript } from "../redis/script.ts";
-import { toDelay } from "../runtime/timeouts.ts";
+import { toDelay } from "../promises.ts";
 import type {
   RateLimitResult,
   RateLimitSettlement,

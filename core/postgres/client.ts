@@ -1,5 +1,4 @@
-import type { Rule } from "../check/rules.ts";
-import { kindOf } from "../check/show.ts";
+import { kindOf, type Rule } from "../check/rules.ts";
 
 /** A client of `npm:pg`, as `new pg.Client()` creates it. */
 export interface PgClient {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { settlesWithin } from "../runtime/timeouts.ts";
+import { settlesWithin } from "../promises.ts";
 import { driverOf, type PostgresClient } from "./client.ts";
 
 /** A row of a result. All columns are text. */

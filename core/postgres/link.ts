@@ -1,5 +1,5 @@
 import { checkValue } from "../check/options.ts";
-import { toDelay } from "../runtime/timeouts.ts";
+import { toDelay } from "../promises.ts";
 import { type LinkConnection, StoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {

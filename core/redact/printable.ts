@@ -18,10 +18,15 @@
  * @module
  */
 
-import { isThenable } from "../maybe_async.ts";
+import { isThenable } from "../promises.ts";
 import { nodeUtil } from "../runtime/environment.ts";
-import { MAX_LOG_TEXT, redactMessage, redactText } from "./redact.ts";
-import { clip, isLarge } from "./size.ts";
+import {
+  clip,
+  isLarge,
+  MAX_LOG_TEXT,
+  redactMessage,
+  redactText,
+} from "./redact.ts";
 
 /** Maximum causes to follow, because causes can form a cycle. */
 const MAX_CAUSES = 5;

@@ -14,8 +14,7 @@
  * @module
  */
 
-import { REDACTED } from "./redact_url.ts";
-import { isSecretProperty, nameAtEnd } from "./secret_names.ts";
+import { isSecretProperty, nameAtEnd, REDACTED } from "./redact_url.ts";
 
 /**
  * The separator between a name and a quoted value, a number, a list, the text of

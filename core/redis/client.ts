@@ -1,5 +1,4 @@
-import { matching, type Rule } from "../check/rules.ts";
-import { kindOf } from "../check/show.ts";
+import { kindOf, matching, type Rule } from "../check/rules.ts";
 
 /**
  * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,

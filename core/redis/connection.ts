@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isObject } from "../check/show.ts";
+import { isObject } from "../check/rules.ts";
 import {
   kindOfClient,
   type OnError,

@@ -1,5 +1,5 @@
 import { UnavailableError } from "../error_response.ts";
-import { pause, toDelay, withTimeout } from "./timeouts.ts";
+import { pause, toDelay, withTimeout } from "../promises.ts";
 
 /** How long to retry while other processes write, in milliseconds. */
 const PATIENCE = 10_000;

@@ -15,7 +15,7 @@ import {
 import { printableError } from "../redact/printable.ts";
 import { type Socket, surviveLongMessages, upgrade } from "./upgrade.ts";
 import { aLimit, withMethods } from "../check/rules.ts";
-import { createSocketCounts } from "./socket_counts.ts";
+import { createSocketCounts } from "../http/addresses.ts";
 import { currentScope } from "../request_scope.ts";
 
 /** A connection, as its handler sees it. */

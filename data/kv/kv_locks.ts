@@ -1,4 +1,4 @@
-import { pause } from "../../core/runtime/timeouts.ts";
+import { pause } from "../../core/promises.ts";
 import type { BackendSettings } from "../shared/shared_options.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
 import type { KvSpace } from "./kv_space.ts";

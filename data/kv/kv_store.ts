@@ -25,7 +25,7 @@
 
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import {
   readSettings,

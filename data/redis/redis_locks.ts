@@ -1,6 +1,6 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import type { RedisLink } from "../../core/redis/link.ts";
-import { pause } from "../../core/runtime/timeouts.ts";
+import { pause } from "../../core/promises.ts";
 import { type RedisKeys, RELEASE } from "./redis_scripts.ts";
 
 /** Maximum locks to remember that couldn't be released. */

@@ -35,7 +35,7 @@ import {
   aRedisName,
   type RedisClient,
 } from "../../core/redis/client.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import {
   readSettings,

@@ -1,6 +1,6 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import { runOutside } from "../../core/request_scope.ts";
-import { withTimeout } from "../../core/runtime/timeouts.ts";
+import { withTimeout } from "../../core/promises.ts";
 import { isReportedByLink } from "../../core/store_link.ts";
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import type { Backend, Changes, Position } from "./backend.ts";

@@ -7,7 +7,7 @@ import {
   aTimeout,
   required,
 } from "../../core/check/rules.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import {
   MAX_SCOPES,
   MEMORY_STORE,

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { clip } from "../../core/redact/size.ts";
-import { redactText } from "../../core/redact/redact.ts";
+import { clip, redactText } from "../../core/redact/redact.ts";
 
 /** Maximum characters of a key or a tag. */
 const MAX_TEXT = 200;

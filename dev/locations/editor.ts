@@ -7,7 +7,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { settlesWithin } from "../../core/runtime/timeouts.ts";
+import { settlesWithin } from "../../core/promises.ts";
 import { standardOutput } from "../../trace/report/terminal.ts";
 
 /** Programs, and their arguments for a file and a line. */

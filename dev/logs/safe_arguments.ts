@@ -1,6 +1,9 @@
 import { redactText } from "../../core/redact/redact.ts";
-import { REDACTED } from "../../core/redact/redact_url.ts";
-import { isSecretProperty, nameAtEnd } from "../../core/redact/secret_names.ts";
+import {
+  isSecretProperty,
+  nameAtEnd,
+  REDACTED,
+} from "../../core/redact/redact_url.ts";
 import { nodeUtil } from "../../core/runtime/environment.ts";
 import type { FormatLog, LogMethod } from "./console_text.ts";
 

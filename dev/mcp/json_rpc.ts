@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject } from "../../core/check/show.ts";
+import { isObject } from "../../core/check/rules.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 
 /** The body isn't JSON. */

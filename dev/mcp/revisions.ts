@@ -1,6 +1,5 @@
-import { isObject } from "../../core/check/show.ts";
-import { fail, INVALID_PARAMS, REFUSED } from "./json_rpc.ts";
-import type { RPCMessage } from "./json_rpc.ts";
+import { isObject } from "../../core/check/rules.ts";
+import { fail, INVALID_PARAMS, REFUSED, type RPCMessage } from "./json_rpc.ts";
 
 /** The revision whose requests carry their version. */
 export const MODERN_VERSION = "2026-07-28";

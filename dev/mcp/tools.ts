@@ -5,7 +5,7 @@
  */
 
 import { closest } from "../../core/check/options.ts";
-import { isObject, show } from "../../core/check/show.ts";
+import { isObject, show } from "../../core/check/rules.ts";
 import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
 import { type Parameter, type Sources, type Tool, ToolError } from "./tool.ts";

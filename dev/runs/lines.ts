@@ -8,7 +8,7 @@
  */
 
 import { isHex } from "../../core/bytes/bytes.ts";
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import { Field } from "../../trace/export/field.ts";
 import { deserializeTrace } from "../../trace/serialize.ts";
 import type {

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { yieldToEventLoop } from "../../core/runtime/timeouts.ts";
+import { yieldToEventLoop } from "../../core/promises.ts";
 import { Delay } from "../delay.ts";
 import { MAX_LINE, MAX_SEGMENT, type RunFolder } from "./run_folder.ts";
 

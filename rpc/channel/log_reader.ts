@@ -1,5 +1,5 @@
 import { runOutside } from "../../core/request_scope.ts";
-import { pause } from "../../core/runtime/timeouts.ts";
+import { pause } from "../../core/promises.ts";
 import { UnavailableError } from "../../core/error_response.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";

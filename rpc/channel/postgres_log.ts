@@ -21,7 +21,7 @@ import {
   meetingPoint,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
-import { Slots } from "../../core/slots.ts";
+import { Slots } from "../../core/promises.ts";
 import type { LogFollower, MessageLog, Page } from "./message_log.ts";
 import { logSql, logTables } from "./postgres_log_sql.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../core/check/rules.ts";
 import type { RedisClient } from "../../core/redis/client.ts";
 import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay } from "../../core/promises.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { aTransformer } from "../server/option_rules.ts";

@@ -1,4 +1,4 @@
-import { pause } from "../../core/runtime/timeouts.ts";
+import { pause } from "../../core/promises.ts";
 import { UnavailableError } from "../../core/error_response.ts";
 
 /** Time between two checks for a connection, in milliseconds. */

@@ -11,8 +11,11 @@
  * @module
  */
 
-import { currentScope } from "../../core/request_scope.ts";
-import { type OnAsked, WatchScope } from "../../core/watch_scope.ts";
+import {
+  currentScope,
+  type OnAsked,
+  WatchScope,
+} from "../../core/request_scope.ts";
 
 /** The scope that a socket's subscription runs in. */
 export class SubscriptionScope extends WatchScope {

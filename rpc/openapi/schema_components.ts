@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject } from "../../core/check/show.ts";
+import { isObject } from "../../core/check/rules.ts";
 import type { JSONSchema } from "./json_schema.ts";
 import type { OpenAPIDocument } from "./openapi_document.ts";
 

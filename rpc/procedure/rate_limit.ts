@@ -5,14 +5,14 @@ import {
   aPositiveNumber,
   required,
 } from "../../core/check/rules.ts";
-import { networkOf } from "../../core/http/network_of.ts";
+import { networkOf } from "../../core/http/addresses.ts";
 import {
   createLimitCounter,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
 } from "../../core/limits/limit_counter.ts";
 import type { RateLimitRule } from "../../core/limits/rate_limit_store.ts";
-import { isThenable } from "../../core/maybe_async.ts";
+import { isThenable } from "../../core/promises.ts";
 import { RPCError } from "../error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
 

@@ -1,4 +1,4 @@
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 
 /** A value of a subscription with an id, from `tracked()`. */
 export class Tracked<T> {

@@ -4,12 +4,8 @@
  * @module
  */
 
-import {
-  attempt,
-  type MaybePromise,
-  whenDone,
-} from "../../core/maybe_async.ts";
-import { clip } from "../../core/redact/size.ts";
+import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";
+import { clip } from "../../core/redact/redact.ts";
 import {
   isZodThatMayWait,
   type ParseSchema,

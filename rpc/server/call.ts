@@ -1,5 +1,5 @@
 import type { ObservedSpan } from "../../core/observed_span.ts";
-import { isA } from "../../core/check/show.ts";
+import { isA } from "../../core/check/rules.ts";
 import type {
   CallInfo,
   Procedure,

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isObject, kindOf, show } from "../../core/check/show.ts";
+import { isObject, kindOf, show } from "../../core/check/rules.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Endpoint } from "./call.ts";
 

@@ -8,12 +8,8 @@
 import { isResponse } from "../../core/http/message.ts";
 import { checkRequest } from "../../core/http/origin.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
-import { isA } from "../../core/check/show.ts";
-import {
-  attempt,
-  type MaybePromise,
-  whenDone,
-} from "../../core/maybe_async.ts";
+import { isA } from "../../core/check/rules.ts";
+import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";
 import { markIdle } from "../../core/personal.ts";
 import { RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";

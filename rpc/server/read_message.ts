@@ -5,9 +5,9 @@
  * @module
  */
 
-import { isObject, kindOf } from "../../core/check/show.ts";
+import { isObject, kindOf } from "../../core/check/rules.ts";
 import type { BodyError } from "../../core/http/read_body.ts";
-import { clip } from "../../core/redact/size.ts";
+import { clip } from "../../core/redact/redact.ts";
 import { errors, RPCError } from "../error.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
 import type { Transformer } from "../protocol.ts";

@@ -8,12 +8,11 @@
  * @module
  */
 
-import { isA } from "../../core/check/show.ts";
+import { isA } from "../../core/check/rules.ts";
 import { isClientError, UnavailableError } from "../../core/error_response.ts";
 import { isResponse } from "../../core/http/message.ts";
 import { printableError, reportError } from "../../core/redact/printable.ts";
-import { redactText } from "../../core/redact/redact.ts";
-import { clip } from "../../core/redact/size.ts";
+import { clip, redactText } from "../../core/redact/redact.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
 import { aFailureStatus, errors, RPCError } from "../error.ts";
 import type { CallInfo } from "../procedure/procedure.ts";

@@ -6,8 +6,8 @@
  * @module
  */
 
-import { kindOf } from "../../core/check/show.ts";
-import { type MaybePromise, whenDone } from "../../core/maybe_async.ts";
+import { kindOf } from "../../core/check/rules.ts";
+import { type MaybePromise, whenDone } from "../../core/promises.ts";
 import { currentScope, runWithin } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import {

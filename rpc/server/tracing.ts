@@ -11,7 +11,7 @@ import { isResponse } from "../../core/http/message.ts";
 import { runSpan } from "../../core/observe.ts";
 import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { isA } from "../../core/check/show.ts";
+import { isA } from "../../core/check/rules.ts";
 import { definitionOf } from "../../core/runtime/environment.ts";
 import { UnavailableError } from "../../core/error_response.ts";
 import { RPCError } from "../error.ts";

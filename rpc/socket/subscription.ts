@@ -7,7 +7,7 @@
 
 import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
-import { pause, yieldToEventLoop } from "../../core/runtime/timeouts.ts";
+import { pause, yieldToEventLoop } from "../../core/promises.ts";
 import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";

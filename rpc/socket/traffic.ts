@@ -9,7 +9,7 @@
  * @module
  */
 
-import { isA } from "../../core/check/show.ts";
+import { isA } from "../../core/check/rules.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import { byteLength } from "../../core/runtime/environment.ts";

@@ -1,4 +1,4 @@
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
 

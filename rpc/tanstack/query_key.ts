@@ -1,6 +1,6 @@
 import type { DataTag } from "@tanstack/query-core";
 import { bytesOf } from "../../core/bytes/bytes.ts";
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
 import type { CallLike, DataOf } from "./types.ts";

@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { MAX_SEGMENT, RunFolder } from "../../dev/runs/run_folder.ts";
 import { createWriter } from "../../dev/runs/writer.ts";
-import { yieldToEventLoop } from "../../core/runtime/timeouts.ts";
+import { yieldToEventLoop } from "../../core/promises.ts";
 import { fakeTimers } from "../rpc/fake_timers.ts";
 import { segmentsIn } from "./books_app.ts";
 import { makeFolder } from "./dev_command.ts";

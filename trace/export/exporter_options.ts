@@ -10,11 +10,13 @@ import {
   aFunction,
   aPositiveInteger,
   aString,
+  isObject,
+  kindOf,
   MAX_DELAY,
   rule,
+  show,
   withMethods,
 } from "../../core/check/rules.ts";
-import { isObject, kindOf, show } from "../../core/check/show.ts";
 import { redactMessage } from "../../core/redact/redact.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import type { AttributeValue } from "../types.ts";

@@ -1,4 +1,4 @@
-import { kindOf, show } from "../../core/check/show.ts";
+import { kindOf, show } from "../../core/check/rules.ts";
 
 /**
  * A value in parsed JSON with its path, for error messages. The path is only

@@ -6,7 +6,7 @@
 
 import { readStream } from "../../core/http/read_body.ts";
 import { reportError } from "../../core/redact/printable.ts";
-import { Slots } from "../../core/slots.ts";
+import { Slots } from "../../core/promises.ts";
 import type { Outcome } from "./export_counts.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 

@@ -1,6 +1,6 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import { isHex } from "../../core/bytes/bytes.ts";
 import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
 import { checkSerialized } from "../serialize.ts";

@@ -6,7 +6,7 @@
  */
 
 import { settleLine } from "./code_line.ts";
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import type {
   AttributeValue,
   SerializedTrace,

@@ -1,4 +1,4 @@
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import { checkRequest } from "../../core/http/origin.ts";

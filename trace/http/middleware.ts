@@ -7,7 +7,7 @@ import {
   type DirectNext,
   type Middleware,
 } from "../../core/middleware.ts";
-import { isThenable, type MaybePromise } from "../../core/maybe_async.ts";
+import { isThenable, type MaybePromise } from "../../core/promises.ts";
 import {
   RequestScope,
   runInScope,

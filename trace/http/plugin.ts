@@ -3,7 +3,7 @@ import { aFunction, aLimit } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import { refuseUncalled } from "../../core/guard_fragment.ts";
-import type { MaybePromise } from "../../core/maybe_async.ts";
+import type { MaybePromise } from "../../core/promises.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";

@@ -1,7 +1,5 @@
-import { clip } from "../../core/redact/size.ts";
-import { redactQuery, redactText } from "../../core/redact/redact.ts";
-import { REDACTED } from "../../core/redact/redact_url.ts";
-import { isSecretParameter } from "../../core/redact/secret_names.ts";
+import { clip, redactQuery, redactText } from "../../core/redact/redact.ts";
+import { isSecretParameter, REDACTED } from "../../core/redact/redact_url.ts";
 import { MAX_TEXT } from "../record/limits.ts";
 import type { Attributes, Span } from "../types.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import type { ConnectionInfo } from "../../core/context.ts";
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import { generateTraceId, type TraceParent } from "../trace_context.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
-import { whenDone } from "../../core/maybe_async.ts";
+import { whenDone } from "../../core/promises.ts";
 import { runSpan } from "../../core/observe.ts";
-import { clip } from "../../core/redact/size.ts";
+import { clip } from "../../core/redact/redact.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { checkWork, getActiveSpan } from "../record/context.ts";
 import { MAX_VALUE_LENGTH } from "../record/limits.ts";

@@ -6,7 +6,7 @@
  */
 
 import { isResponse } from "../../core/http/message.ts";
-import { attempt, whenDone } from "../../core/maybe_async.ts";
+import { attempt, whenDone } from "../../core/promises.ts";
 import { isDevCommand } from "../../core/runtime/environment.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { noopTracer } from "../noop_tracer.ts";

@@ -1,5 +1,5 @@
 import { checkOptions, checkValue } from "../../core/check/options.ts";
-import { attempt, isThenable, whenDone } from "../../core/maybe_async.ts";
+import { attempt, isThenable, whenDone } from "../../core/promises.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";

@@ -6,7 +6,7 @@ import {
 import { runSpan } from "../../core/observe.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
 import { isOrigin } from "../../core/http/origin.ts";
-import { clip } from "../../core/redact/size.ts";
+import { clip } from "../../core/redact/redact.ts";
 import { getActiveSpan } from "../record/context.ts";
 import {
   noteStatus,

@@ -1,6 +1,5 @@
-import { clip } from "../../core/redact/size.ts";
-import { redactText } from "../../core/redact/redact.ts";
-import { isSecretParameter } from "../../core/redact/secret_names.ts";
+import { clip, redactText } from "../../core/redact/redact.ts";
+import { isSecretParameter } from "../../core/redact/redact_url.ts";
 import { eachSpan } from "../export/otlp_reader.ts";
 import { metadataOf } from "../export/semantics.ts";
 import type { LooseSpan } from "../export/trace_assembler.ts";

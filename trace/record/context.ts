@@ -1,10 +1,10 @@
-import { kindOf } from "../../core/check/show.ts";
+import { kindOf } from "../../core/check/rules.ts";
 import { runSpan } from "../../core/observe.ts";
-import { WatchScope } from "../../core/watch_scope.ts";
 import {
   currentScope,
   enterScope,
   RequestScope,
+  WatchScope,
 } from "../../core/request_scope.ts";
 import { noopSpan, noopTracer } from "../noop_tracer.ts";
 import type { Attributes, Layer, Span, Tracer } from "../types.ts";

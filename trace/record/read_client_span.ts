@@ -1,5 +1,4 @@
-import { clip } from "../../core/redact/size.ts";
-import { redactQuery, redactText } from "../../core/redact/redact.ts";
+import { clip, redactQuery, redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import { OPEN } from "../export/semantics.ts";
 import { isId } from "../trace_context.ts";

@@ -1,4 +1,4 @@
-import { clip } from "../../core/redact/size.ts";
+import { clip } from "../../core/redact/redact.ts";
 import type {
   AttributeValue,
   Layer,

@@ -6,15 +6,14 @@
  * @module
  */
 
-import { show } from "../../core/check/show.ts";
+import { show } from "../../core/check/rules.ts";
 import {
   aggregateText,
   stackText,
   textWithCauses,
   thrownText,
 } from "../../core/redact/printable.ts";
-import { redactMessage } from "../../core/redact/redact.ts";
-import { clip } from "../../core/redact/size.ts";
+import { clip, redactMessage } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS } from "../layers.ts";
 import type { Layer } from "../types.ts";
 import { MAX_TEXT } from "./limits.ts";

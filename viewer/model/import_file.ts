@@ -5,7 +5,7 @@
  * @module
  */
 
-import { kindOf, show } from "../../core/check/show.ts";
+import { kindOf, show } from "../../core/check/rules.ts";
 import { fromChromeTrace, isChromeTrace } from "./chrome_reader.ts";
 import { fromOTLP } from "../../trace/export/otlp_reader.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
