@@ -147,7 +147,6 @@ Deno.test("The viewer imports from the server only records and their formats", (
     "trace/types.ts",
     "trace/finding.ts",
     "trace/serialize.ts",
-    "trace/layers.ts",
   ];
   const wrong = viewer.filter(({ from, to }) =>
     folderOf(from) === "viewer" && folderOf(to) !== "viewer" &&

@@ -45,20 +45,23 @@ export {
   generateTraceId,
   type RandomSource,
 } from "./trace_context.ts";
-export type { Clock } from "./record/clock.ts";
+export type { Clock } from "./record/tracer_options.ts";
 
 // On the server
 export { tracePlugin, type TracePluginOptions } from "./http/plugin.ts";
 export { traceMiddleware } from "./http/middleware.ts";
 export type { TraceMiddlewareOptions } from "./http/middleware_options.ts";
-export type { Sample, TrustParent } from "./http/sampling.ts";
+export type { Sample, TrustParent } from "./http/middleware_options.ts";
 export {
   type Authorize,
   isLocalRequest,
   type TraceAccess,
 } from "./http/access.ts";
-export { createTracesAPIHandler, type TracesAPIOptions } from "./live/api.ts";
-export * from "./live/otlp_receiver.ts";
+export {
+  createTracesAPIHandler,
+  type TracesAPIOptions,
+} from "./live/handlers.ts";
+export * from "./live/handlers.ts";
 export * from "./live/websocket.ts";
 export {
   type Collector,

@@ -1,7 +1,7 @@
 import { checkValue } from "../core/check/options.ts";
 import { anArrayOf, rule } from "../core/check/rules.ts";
-import { Field } from "./export/field.ts";
-import { LAYERS, STATUSES } from "./layers.ts";
+import { Field } from "./export/otlp_value.ts";
+import { LAYERS, STATUSES } from "./export/semantics.ts";
 import type {
   AttributeValue,
   SerializedTrace,

@@ -6,7 +6,7 @@
 
 import { printable } from "../../core/redact/printable.ts";
 import { redactText } from "../../core/redact/redact.ts";
-import { codeLineOf } from "../../trace/export/code_line.ts";
+import { codeLineOf } from "../../trace/export/attributes.ts";
 import type { Finding } from "../../trace/finding.ts";
 import { type Paint, truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { codeLineOf } from "../../trace/export/code_line.ts";
+import { codeLineOf } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
 
 /**

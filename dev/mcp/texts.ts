@@ -6,8 +6,7 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { failureOf } from "../../trace/report/span_text.ts";
-import { truncate } from "../../trace/report/terminal.ts";
+import { failureOf, truncate } from "../../trace/report/terminal.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { shortLocation } from "../locations/short_location.ts";
 import { ageText } from "../texts.ts";

@@ -9,7 +9,7 @@
 
 import { isHex } from "../../core/bytes/bytes.ts";
 import { show } from "../../core/check/rules.ts";
-import { Field } from "../../trace/export/field.ts";
+import { Field } from "../../trace/export/otlp_value.ts";
 import { deserializeTrace } from "../../trace/serialize.ts";
 import type {
   RemoteEvent,

@@ -14,7 +14,7 @@ import { relative, resolve } from "node:path";
 import { printable } from "../../core/redact/printable.ts";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
-import { earlierOf } from "../../trace/record/earlier.ts";
+import { earlierOf } from "../../trace/record/host.ts";
 import { serializeTrace } from "../../trace/serialize.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { atExit } from "../at_exit.ts";

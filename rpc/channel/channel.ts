@@ -22,8 +22,8 @@ import {
   LOST,
   MessageRing,
   RingReader,
+  startOf,
 } from "./message_ring.ts";
-import { startOf } from "./starting_position.ts";
 
 /** Options of a channel's subscription. */
 export interface ChannelSubscribeOptions {

@@ -3,9 +3,8 @@ import type { Transformer } from "../protocol.ts";
 import { type ChannelSubscribeOptions, checkSubscribe } from "./channel.ts";
 import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
-import { messagesLost, RingReader } from "./message_ring.ts";
+import { messagesLost, RingReader, startOf } from "./message_ring.ts";
 import { createRetry } from "./retry.ts";
-import { startOf } from "./starting_position.ts";
 
 /** Ends a subscription in this process, with an error if there is one. */
 type End = (failure?: { readonly error: unknown }) => void;

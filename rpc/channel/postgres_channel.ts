@@ -18,7 +18,7 @@ import {
 import { anIdentifier } from "../../core/postgres/tables.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
-import { aTransformer } from "../server/option_rules.ts";
+import { aTransformer } from "../server/endpoints.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { createLogChannel } from "./log_channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";

@@ -16,7 +16,7 @@ import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
 import { toDelay } from "../../core/promises.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
-import { aTransformer } from "../server/option_rules.ts";
+import { aTransformer } from "../server/endpoints.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { createLogChannel } from "./log_channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";

@@ -10,8 +10,8 @@ import {
   anEndpoint,
   aRouterWith,
   DEFAULT_ENDPOINT,
-} from "../server/option_rules.ts";
-import { listEndpoints } from "../server/endpoints.ts";
+  listEndpoints,
+} from "../server/endpoints.ts";
 import type { Router } from "../server/router.ts";
 import {
   describeSchema,

@@ -14,8 +14,7 @@ import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
-import { listEndpoints } from "./endpoints.ts";
-import { aRouterWith } from "./option_rules.ts";
+import { aRouterWith, listEndpoints } from "./endpoints.ts";
 import { findByName, methodOf } from "./read_message.ts";
 import { checkOutput, perform, toIterator } from "./run.ts";
 

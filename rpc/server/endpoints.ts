@@ -7,7 +7,14 @@
  * @module
  */
 
-import { isObject, kindOf, show } from "../../core/check/rules.ts";
+import {
+  isObject,
+  kindOf,
+  type Rule,
+  rule,
+  show,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Endpoint } from "./call.ts";
 
@@ -153,3 +160,31 @@ function checkKey(key: string, path: readonly string[]): void {
     } can't be the name of a procedure: it must not be empty, "then", "toJSON" or "_def", or hold a dot`,
   );
 }
+
+/** The path that a router is served at by default. */
+export const DEFAULT_ENDPOINT = "/api/rpc";
+
+/** The path of an endpoint, as `URL` spells it. */
+export const anEndpoint: Rule = rule(
+  'a path such as "/api/rpc", without a slash at its end',
+  (value) =>
+    typeof value === "string" && /^\/.*[^/]$/.test(value) &&
+    URL.parse(`http://localhost${value}`)?.pathname === value,
+);
+
+/** Returns a rule for a router that has certain parts. */
+export function aRouterWith(
+  ...parts: readonly ("_def" | "handler" | "websocket")[]
+): Rule {
+  return rule(
+    "what createRouter() returns",
+    (value) => parts.every((part) => Object(value)[part] !== undefined),
+  );
+}
+
+/** A transformer. */
+export const aTransformer: Rule = withMethods(
+  "an object with stringify and parse",
+  "stringify",
+  "parse",
+);

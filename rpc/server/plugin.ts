@@ -20,7 +20,7 @@ import {
   type WSConnectionData,
 } from "../socket/connection.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
-import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
+import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./endpoints.ts";
 import { respondError } from "./respond.ts";
 import { httpHandlerOf, type Router } from "./router.ts";
 import { recordEndpoint, recordRefusal } from "./tracing.ts";

@@ -6,8 +6,7 @@ import {
   createWebSocketHandler,
   type RouterWebSocketHandler,
 } from "../socket/websocket.ts";
-import { aTransformer } from "./option_rules.ts";
-import { type Endpoints, listEndpoints } from "./endpoints.ts";
+import { aTransformer, type Endpoints, listEndpoints } from "./endpoints.ts";
 import { createHTTPHandler, type HTTPHandler } from "./http.ts";
 import { createReporter, type ErrorReport } from "./report.ts";
 

@@ -8,7 +8,7 @@
 import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { pause, yieldToEventLoop } from "../../core/promises.ts";
-import { SubscriptionScope } from "../channel/starting_position.ts";
+import { SubscriptionScope } from "../channel/message_ring.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";

@@ -13,7 +13,7 @@
  * @module
  */
 
-import { settleLine } from "./code_line.ts";
+import { settleLine } from "./attributes.ts";
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { alignClocks, type Node, processOf } from "./align_clocks.ts";
 import {

@@ -4,10 +4,8 @@ import type {
   SpanData,
   SpanEvent,
 } from "../types.ts";
-import { Field } from "./field.ts";
-import { isLayer } from "../layers.ts";
-import { fromUnixNano, readKeyValues } from "./otlp_value.ts";
-import { layerOf, OWN, parseMetadata } from "./semantics.ts";
+import { Field, fromUnixNano, readKeyValues } from "./otlp_value.ts";
+import { isLayer, layerOf, OWN, parseMetadata } from "./semantics.ts";
 import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";
 
 /** The semantic conventions' name for a status message outside of OTLP. */

@@ -1,5 +1,5 @@
 /**
- * Delivers bodies to an OTLP collector, with retries.
+ * Delivers bodies to an OTLP collector, with retries (OTLP/HTTP, "Failures").
  *
  * @module
  */
@@ -8,7 +8,6 @@ import { readStream } from "../../core/http/read_body.ts";
 import { reportError } from "../../core/redact/printable.ts";
 import { Slots } from "../../core/promises.ts";
 import type { Outcome } from "./export_counts.ts";
-import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 
 /** Maximum bytes of a response. Longer ones don't say what was refused. */
 const MAX_ANSWER = 16 * 1024;
@@ -242,4 +241,50 @@ function reasonOf(cause: unknown): string {
   const isDeno = String(message).startsWith("error sending request for url");
   const [, ...chain] = isDeno ? message.split(": ") : [];
   return chain.length > 0 ? ` (${chain.at(-1)})` : "";
+}
+
+/** Maximum attempts for a batch, including the first. */
+export const MAX_ATTEMPTS = 6;
+
+/** The delay before the second attempt, in milliseconds. */
+const FIRST_DELAY = 1000;
+
+/** The maximum delay of the exporter's own choice, in milliseconds. */
+const MAX_DELAY = 30_000;
+
+/** The maximum delay that a collector can ask for, in milliseconds. */
+const MAX_RETRY_AFTER = 300_000;
+
+/** Whether the specification allows a retry after this HTTP status. */
+export function isRetryable(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/**
+ * Returns the delay after an attempt. It doubles each time, minus a random part
+ * of up to a half, so that many servers don't retry at once.
+ *
+ * @param attempt The number of the failed attempt, from 1.
+ * @param random A number from 0 up to 1.
+ */
+export function backoff(attempt: number, random: number): number {
+  const delay = Math.min(MAX_DELAY, FIRST_DELAY * 2 ** (attempt - 1));
+  return delay * (1 - random / 2);
+}
+
+/**
+ * Returns the delay of a `Retry-After` header, in milliseconds, at most five
+ * minutes (RFC 9110 §10.2.3: seconds or a date). `undefined` if there is none.
+ */
+export function retryAfter(
+  header: string | null,
+  now: number,
+): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  const delay = /^\d+$/.test(text)
+    ? Number(text) * 1000
+    : Date.parse(text) - now;
+  if (Number.isNaN(delay)) return undefined;
+  return Math.min(MAX_RETRY_AFTER, Math.max(0, delay));
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { settleLine } from "./code_line.ts";
+import { settleLine } from "./attributes.ts";
 import { show } from "../../core/check/rules.ts";
 import type {
   AttributeValue,
@@ -13,7 +13,7 @@ import type {
   SpanData,
   SpanEvent,
 } from "../types.ts";
-import { LAYERS, STATUSES } from "../layers.ts";
+import { LAYERS, STATUSES } from "./semantics.ts";
 import {
   type Cell,
   fromCell,

@@ -1,6 +1,7 @@
 /**
  * Reads and writes the attributes of spans: OpenTelemetry's semantic conventions
- * 1.44, the names before 1.20 that are still common, and links to other spans.
+ * 1.44, the names before 1.20 that are still common, links to other spans, and
+ * the kit's layers.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import type {
   AttributeValue,
   Layer,
   SpanData,
+  SpanStatus,
   TraceMetadata,
 } from "../types.ts";
 import { type Attributed, attributeText, methodOf } from "./attributes.ts";
@@ -234,4 +236,32 @@ function requestsOf(spans: readonly SpanData[]): SpanData[] {
 
 function statusOf(span: SpanData | undefined): number | undefined {
   return span && metadataOf(span).statusCode;
+}
+
+/**
+ * All layers, roughly in the order of a request. Packed traces store the index of
+ * a layer and of a status, so only append: another order would be another file
+ * format.
+ */
+export const LAYERS: readonly Layer[] = [
+  "request",
+  "routing",
+  "data",
+  "forms",
+  "signals",
+  "rpc",
+  "database",
+  "auth",
+  "islands",
+  "build",
+  "errors",
+  "custom",
+];
+
+/** All statuses of a span. */
+export const STATUSES: readonly SpanStatus[] = ["ok", "error", "timeout"];
+
+/** Whether `value` names a layer. */
+export function isLayer(value: unknown): value is Layer {
+  return (LAYERS as readonly unknown[]).includes(value);
 }

@@ -4,8 +4,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
-import { LAYERS } from "../layers.ts";
-import { DETACHED } from "./semantics.ts";
+import { DETACHED, LAYERS } from "./semantics.ts";
 import { selfTimes } from "./self_time.ts";
 import { factsOf, type TraceFacts } from "./trace_facts.ts";
 

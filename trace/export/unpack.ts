@@ -10,7 +10,7 @@ import { checkValue } from "../../core/check/options.ts";
 import { aString } from "../../core/check/rules.ts";
 import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
-import { isLayer } from "../layers.ts";
+import { isLayer, readMetadata } from "./semantics.ts";
 import {
   damaged,
   HEAD_LINES,
@@ -21,7 +21,6 @@ import {
   unpackTime,
 } from "./packed_format.ts";
 import { unpackSpans } from "./packed_spans.ts";
-import { readMetadata } from "./semantics.ts";
 import { readFacts } from "./trace_facts.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 

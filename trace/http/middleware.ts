@@ -21,6 +21,7 @@ import {
   adjustTrace,
   checkMiddlewareOptions,
   createExclusion,
+  createSampler,
   deferring,
   dropTrace,
   isUndecided,
@@ -29,7 +30,6 @@ import {
 } from "./middleware_options.ts";
 import { noteStatus, requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
-import { createSampler } from "./sampling.ts";
 import { keepTracestate, parseTraceparent } from "../trace_context.ts";
 
 /**

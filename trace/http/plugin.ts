@@ -7,8 +7,10 @@ import type { MaybePromise } from "../../core/promises.ts";
 import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
-import { createTracesAPIHandler } from "../live/api.ts";
-import { createOTLPReceiver } from "../live/otlp_receiver.ts";
+import {
+  createOTLPReceiver,
+  createTracesAPIHandler,
+} from "../live/handlers.ts";
 import { createTraceWebSocket } from "../live/websocket.ts";
 import { createCollector } from "../record/collector.ts";
 import { checkTracer } from "../record/tracer_options.ts";

@@ -7,8 +7,7 @@
 import { errorResponse } from "../../core/error_response.ts";
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
 import { type BodyError, readBodyJSON } from "../../core/http/read_body.ts";
-import { metadataOf, wasSent } from "../export/semantics.ts";
-import { isLayer, LAYERS } from "../layers.ts";
+import { isLayer, LAYERS, metadataOf, wasSent } from "../export/semantics.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { SpanData, TraceData, TraceMetadata, Tracer } from "../types.ts";

@@ -5,7 +5,7 @@
  */
 
 import { routeAt } from "../http/access.ts";
-import { LAYERS } from "../layers.ts";
+import { LAYERS } from "../export/semantics.ts";
 import type { Tracer } from "../types.ts";
 
 const PARAMETERS = `\

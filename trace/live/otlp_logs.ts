@@ -1,6 +1,5 @@
-import { Field } from "../export/field.ts";
+import { Field, readKeyValues, readValue } from "../export/otlp_value.ts";
 import { readOptionalId, readTime } from "../export/otlp_reader.ts";
-import { readKeyValues, readValue } from "../export/otlp_value.ts";
 import type { AttributeValue, RemoteEvent, Tracer } from "../types.ts";
 import { readEach, type Received, safeEvent } from "./otlp_spans.ts";
 

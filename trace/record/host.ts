@@ -11,15 +11,17 @@
 import type {
   Attributes,
   Layer,
+  RemoteEvent,
   Span,
   SpanData,
   SpanEvent,
+  TraceData,
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, TraceSettings } from "./tracer_options.ts";
 import type { IdGenerator } from "../trace_context.ts";
-import type { TraceSettings } from "./tracer_options.ts";
+import { linksOf } from "../export/semantics.ts";
 
 /** The tracer, as its traces see it. */
 export interface TraceHost extends TraceSettings {
@@ -101,4 +103,36 @@ export interface SpanTrace {
   ): Span;
   /** Called when a span has ended. */
   onSpanEnd(span: Span): void;
+}
+
+/**
+ * Keeps the traces of earlier runs, and remembers the present ones. The dev command
+ * has them, other tracers have none.
+ */
+export interface EarlierTraces {
+  /** Returns earlier traces and then the given ones, as far as they fit. */
+  before(present: readonly TraceData[]): TraceData[];
+  /** Returns the trace with an id, or with a linked id. */
+  find(traceId: string): TraceData | undefined;
+  /** Removes the trace with an id, which goes on, and returns its spans. */
+  take(traceId: string): readonly SpanData[];
+  /** Called with spans of browsers and other services that were added. */
+  onSpans(spans: readonly SpanData[]): void;
+  /** Called with events of other services. */
+  onEvents(events: readonly RemoteEvent[]): void;
+}
+
+/** The earlier traces of a tracer. */
+export const earlierOf = new WeakMap<Tracer, EarlierTraces>();
+
+/** Removes and returns the spans of earlier traces that these spans belong to. */
+export function takeEarlier(
+  tracer: Tracer,
+  spans: readonly SpanData[],
+): SpanData[] {
+  const earlier = earlierOf.get(tracer);
+  if (earlier === undefined) return [];
+  const parts = [...spans, ...spans.flatMap(linksOf)];
+  const ids = new Set(parts.map(({ traceId }) => traceId));
+  return [...ids].flatMap((id) => earlier.take(id));
 }

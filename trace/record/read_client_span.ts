@@ -1,6 +1,5 @@
 import { clip, redactQuery, redactText } from "../../core/redact/redact.ts";
-import { isLayer, LAYERS, STATUSES } from "../layers.ts";
-import { OPEN } from "../export/semantics.ts";
+import { isLayer, LAYERS, OPEN, STATUSES } from "../export/semantics.ts";
 import { isId } from "../trace_context.ts";
 import {
   MAX_ATTRIBUTES,

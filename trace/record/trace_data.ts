@@ -4,8 +4,7 @@
  * @module
  */
 
-import { exceptionOf } from "../export/attributes.ts";
-import { CODE_LINE, settleLine } from "../export/code_line.ts";
+import { CODE_LINE, exceptionOf, settleLine } from "../export/attributes.ts";
 import { metadataOf, OPEN, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
 import type { TraceRecord } from "./trace_record.ts";

@@ -13,20 +13,19 @@ import type {
   TraceOptions,
   Tracer,
 } from "../types.ts";
-import { createTimeOrigin } from "./clock.ts";
+import {
+  createTimeOrigin,
+  readTracerOptions,
+  settingsOf,
+  type TracerOptions,
+} from "./tracer_options.ts";
 import { checkWork, getActiveSpan } from "./context.ts";
-import { earlierOf, takeEarlier } from "./earlier.ts";
+import { earlierOf, hostOf, takeEarlier, type TraceHost } from "./host.ts";
 import { createIdGenerator, systemIds } from "../trace_context.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toClientSpanData, toSpanData, toTraceData } from "./trace_data.ts";
-import { hostOf, type TraceHost } from "./host.ts";
-import {
-  readTracerOptions,
-  settingsOf,
-  type TracerOptions,
-} from "./tracer_options.ts";
 import { TraceRecord } from "./trace_record.ts";
 import { TraceStore } from "./trace_store.ts";
 

@@ -14,7 +14,7 @@ import {
   thrownText,
 } from "../../core/redact/printable.ts";
 import { clip, redactMessage } from "../../core/redact/redact.ts";
-import { isLayer, LAYERS } from "../layers.ts";
+import { isLayer, LAYERS } from "../export/semantics.ts";
 import type { Layer } from "../types.ts";
 import { MAX_TEXT } from "./limits.ts";
 

@@ -6,7 +6,7 @@ import {
   aPositiveNumber,
   rule,
 } from "../../core/check/rules.ts";
-import { codeLineOf } from "../export/code_line.ts";
+import { codeLineOf } from "../export/attributes.ts";
 import { checkTracer } from "../record/tracer_options.ts";
 import type { SpanData, TraceData, Tracer } from "../types.ts";
 import { formatTrace, type SpanNotes } from "./format_trace.ts";

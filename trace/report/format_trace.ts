@@ -6,9 +6,11 @@ import {
   failureOf,
   formatDuration,
   messageOf,
+  type Paint,
   refusalOf,
-} from "./span_text.ts";
-import { type Paint, type Style, truncate } from "./terminal.ts";
+  type Style,
+  truncate,
+} from "./terminal.ts";
 
 /** Options of a printed trace. */
 export interface TraceFormat {

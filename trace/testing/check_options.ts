@@ -1,6 +1,6 @@
 import type { OptionRules } from "../../core/check/options.ts";
 import { oneOf, rule } from "../../core/check/rules.ts";
-import { LAYERS } from "../layers.ts";
+import { LAYERS } from "../export/semantics.ts";
 import type { Layer } from "../types.ts";
 
 /** An expected number. */

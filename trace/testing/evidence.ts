@@ -12,8 +12,7 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { messageOf } from "../report/span_text.ts";
-import { truncate } from "../report/terminal.ts";
+import { messageOf, truncate } from "../report/terminal.ts";
 import type { SpanData } from "../types.ts";
 import type { CountRange } from "./check_options.ts";
 

@@ -1,6 +1,6 @@
 import type { SerializedTrace } from "../../trace/types.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
-import { Field } from "../../trace/export/field.ts";
+import { Field } from "../../trace/export/otlp_value.ts";
 
 /** Whether a parsed file has Chrome's Trace Event Format. */
 export function isChromeTrace(value: unknown): boolean {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { codeLineOf } from "../../trace/export/code_line.ts";
+import { codeLineOf } from "../../trace/export/attributes.ts";
 import { pathOfPlace } from "../model/stack.ts";
 import { messageOf } from "../model/text.ts";
 import { addedPaths, base } from "./live.ts";

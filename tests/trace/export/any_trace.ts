@@ -5,7 +5,7 @@ import type {
   SpanEvent,
   TraceMetadata,
 } from "../../../trace/types.ts";
-import { LAYERS, STATUSES } from "../../../trace/layers.ts";
+import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import type { SeededRandom } from "./random.ts";
 
 const TEXTS = [

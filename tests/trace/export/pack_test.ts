@@ -13,7 +13,7 @@ import {
   decodeBase64Portably,
   encodeBase64Portably,
 } from "../../../core/bytes/base64.ts";
-import { LAYERS, STATUSES } from "../../../trace/layers.ts";
+import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { indexTrace } from "../../../trace/export/trace_index.ts";
 import { anyTrace } from "./any_trace.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { backoff, retryAfter } from "../../../trace/export/retry.ts";
+import { backoff, retryAfter } from "../../../trace/export/otlp_sender.ts";
 
 Deno.test("backoff() doubles up to 30 seconds, less a random part of up to half", () => {
   const attempts = [1, 2, 3, 4, 5, 6, 20];

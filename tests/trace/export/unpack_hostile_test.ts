@@ -8,7 +8,7 @@ import {
 import { decodeBase64, encodeBase64 } from "../../../core/bytes/base64.ts";
 import { gzip } from "../../../trace/export/gzip.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
-import { LAYERS, STATUSES } from "../../../trace/layers.ts";
+import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import type { SerializedTrace } from "../../../trace/types.ts";
 import { anyTrace } from "./any_trace.ts";
 import { gunzip } from "./gunzip.ts";

@@ -9,7 +9,7 @@ import {
   type TracesAPIOptions,
 } from "@quartet/kit/trace";
 import { addRoute } from "../../../trace/http/access.ts";
-import { LAYERS } from "../../../trace/layers.ts";
+import { LAYERS } from "../../../trace/export/semantics.ts";
 import { createTestTracer, EPOCH } from "../fakes.ts";
 
 interface Answer {
