@@ -44,6 +44,7 @@ import {
   createTraceWebSocket,
   createViewerHandler,
   serializeTrace,
+  setTracer,
   toChromeTrace,
   toOTLP,
   tracePlugin,
@@ -111,6 +112,14 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
   "A query without a function": [
     () => traceQuery("GET user:?", wrong(undefined)),
     "Cannot trace a query: its work must be a function, received undefined",
+  ],
+  "A query of a driver instead of its text": [
+    () => traceQuery(wrong({ text: "SELECT 1" }), () => 1),
+    "Cannot trace a query: text must be a string, received an object",
+  ],
+  "A name instead of the tracer": [
+    () => setTracer(wrong("shop")),
+    "Cannot set tracer: tracer must be the result of createTracer(), received ",
   ],
   "A provider that isn't called": [
     () =>

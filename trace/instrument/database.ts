@@ -1,4 +1,9 @@
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
+import { aString } from "../../core/check/rules.ts";
 import { whenDone } from "../../core/promises.ts";
 import { runSpan } from "../../core/observe.ts";
 import { clip } from "../../core/redact/redact.ts";
@@ -23,6 +28,7 @@ export const QUERY: OptionRules<QueryOptions> = {
  * @param options Attributes of the database.
  * @returns The result of `run`. A result with a `then` method becomes a
  * promise.
+ * @throws {TypeError} If an argument has a wrong type, or an option is unknown.
  *
  * @example
  * ```ts
@@ -41,6 +47,7 @@ export function traceQuery<T>(
   run: (span: Span) => T,
   options: QueryOptions = {},
 ): T {
+  checkValue(text, "text", aString, "trace a query");
   checkWork("a query", run);
   checkOptions(options, QUERY, "trace a query");
   return runQuery(queryOpener(text, options), run);

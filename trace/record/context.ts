@@ -8,11 +8,14 @@ import {
 } from "../../core/request_scope.ts";
 import { noopSpan, noopTracer } from "../noop_tracer.ts";
 import type { Attributes, Layer, Span, Tracer } from "../types.ts";
+import { checkTracer } from "./tracer_options.ts";
 
 let tracer: Tracer = noopTracer;
 
 /**
  * Sets the tracer that {@linkcode getTracer} returns.
+ *
+ * @throws {TypeError} If it isn't a tracer.
  *
  * @example
  * ```ts
@@ -24,6 +27,7 @@ let tracer: Tracer = noopTracer;
  * ```
  */
 export function setTracer(value: Tracer): void {
+  checkTracer(value, "set tracer", "startTrace", "getTraces");
   tracer = value;
 }
 
