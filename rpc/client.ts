@@ -37,6 +37,7 @@ export * from "./client/error.ts";
 export type {
   CallOptions,
   Client,
+  ClientHeaders,
   ClientOptions,
   ClientSocket,
   Exchange,

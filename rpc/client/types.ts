@@ -3,8 +3,8 @@ import type { RPCClientError } from "./error.ts";
 import type { Calls } from "../procedure/calls.ts";
 import type { BatchMessage, CallMessage, Transformer } from "../protocol.ts";
 
-// The types of Node have no `HeadersInit`.
-type HeadersInit = NonNullable<RequestInit["headers"]>;
+/** Headers as `fetch` takes them. The types of Node have no `HeadersInit`. */
+export type ClientHeaders = NonNullable<RequestInit["headers"]>;
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
@@ -18,7 +18,9 @@ export interface HTTPClientOptions {
   /**
    * Headers of every request, or a function that is called for each request.
    */
-  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
+  readonly headers?:
+    | ClientHeaders
+    | (() => ClientHeaders | Promise<ClientHeaders>);
   /** Set to `batching` to send the calls of a tick as one request. */
   readonly batch?: (exchange: Exchange) => Exchange;
 }
@@ -46,12 +48,13 @@ export interface ClientOptions extends HTTPClientOptions {
   readonly heartbeatMs?: number | false;
 }
 
-type Handler = ((event: never) => unknown) | null;
-
 /** The part of a `WebSocket` that a client uses. Sockets of `npm:ws` have it. */
 export type ClientSocket =
   & { readonly readyState: number; send(message: string): void; close(): void }
-  & Record<`on${"open" | "message" | "close" | "error"}`, Handler>;
+  & Record<
+    `on${"open" | "message" | "close" | "error"}`,
+    ((event: never) => unknown) | null
+  >;
 
 /** Options of any client, after the compiler has checked the transformer. */
 export interface PlainOptions extends ClientOptions {
@@ -113,7 +116,7 @@ export interface CallOptions {
   /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Additional headers. A call with headers isn't batched. */
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?: ClientHeaders | undefined;
 }
 
 /**

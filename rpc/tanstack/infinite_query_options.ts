@@ -1,6 +1,6 @@
 import { kindOf } from "../../core/check/rules.ts";
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
-import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
+import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /**
  * Returns the page parameter of the page after the last one or before the first
@@ -92,12 +92,15 @@ export function infiniteQueryOptions<
   Input,
   Output,
   PageParam,
+  // Not inferred from the place of the result, such as `computed()` of Vue.
   Extras extends InfiniteQueryExtras<DataOf<Output>, PageParam>,
 >(
   call: CallLike<Input, Output>,
   input: (pageParam: PageParam) => NoInfer<Input>,
   options: Extras & InfiniteQueryExtras<DataOf<Output>, PageParam>,
-): With<InfiniteQueryOptions<DataOf<Output>, PageParam>, Extras> {
+):
+  & Omit<InfiniteQueryOptions<DataOf<Output>, PageParam>, keyof Extras>
+  & Readonly<NoInfer<Extras>> {
   if (typeof input !== "function" || !options) {
     const received = `${kindOf(input)} and ${kindOf(options)}`;
     throw new TypeError(

@@ -1,6 +1,6 @@
 import type { RPCClientError } from "../client/error.ts";
 import { pathOf, type QueryKey } from "./query_key.ts";
-import type { CallLike, ErrorOption, With } from "./types.ts";
+import type { CallLike, ErrorOption } from "./types.ts";
 
 /**
  * The last arguments of a mutation's callbacks. To use `context`, annotate it
@@ -80,12 +80,15 @@ export function mutationOptions<
   Output,
   // The parameter is optional if the input is.
   Variables = undefined extends Input ? Input | void : Input,
+  // Not inferred from the place of the result, such as `computed()` of Vue.
   Extras extends MutationExtras<Output, Variables> = Record<never, never>,
   Result = unknown,
 >(
   call: CallLike<Input, Output>,
   options?: Extras & MutationExtras<Output, Variables, Result>,
-): With<MutationOptions<Output, Variables>, Extras> {
+):
+  & Omit<MutationOptions<Output, Variables>, keyof Extras>
+  & Readonly<NoInfer<Extras>> {
   const made = {
     mutationKey: pathOf(call, "mutate"),
     mutationFn: (variables: Input) => call(variables),

@@ -1,5 +1,5 @@
 import { type KeyOf, keyOf, pathOf } from "./query_key.ts";
-import type { CallLike, DataOf, ErrorOption, With } from "./types.ts";
+import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /** Further options of TanStack Query for a query. */
 export interface QueryExtras<Data> {
@@ -66,12 +66,13 @@ export function queryOptions<Output>(
 export function queryOptions<
   Input,
   Output,
+  // Not inferred from the place of the result, such as `computed()` of Vue.
   Extras extends QueryExtras<DataOf<Output>> = Record<never, never>,
 >(
   call: CallLike<Input, Output>,
   input: NoInfer<Input | symbol>,
   options?: Extras & QueryExtras<DataOf<Output>>,
-): With<QueryOptions<DataOf<Output>>, Extras>;
+): Omit<QueryOptions<DataOf<Output>>, keyof Extras> & Readonly<NoInfer<Extras>>;
 export function queryOptions(
   call: CallLike<never, unknown>,
   input?: unknown,

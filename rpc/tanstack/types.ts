@@ -30,11 +30,3 @@ export interface ErrorOption {
   /** Whether the component throws the error. */
   readonly throwOnError?: (error: RPCClientError) => boolean;
 }
-
-/**
- * Options with others that replace them. The others aren't inferred from the
- * place that takes the result, such as a `computed()` of Vue.
- */
-export type With<Options, Extras> =
-  & Omit<Options, keyof Extras>
-  & Readonly<NoInfer<Extras>>;
