@@ -161,7 +161,7 @@ async function pass(
 ): Promise<Response> {
   const { c, c: { req } } = context;
   await next().catch((error) => {
-    // Hono's `onError` has thrown, so there is no error page.
+    // Hono's `onError` has thrown, so Hono has no error page.
     c.error = undefined;
     throw error;
   });

@@ -17,7 +17,7 @@ type EndListener = (ids: readonly string[] | undefined) => void;
  * which is open while there are listeners.
  *
  * @param options The options of the connection for commands.
- * @param commands That connection, which reports its own outages.
+ * @param commands The connection for commands. It reports its own outages.
  */
 export function createSessionNotices(
   options: RedisLinkOptions,

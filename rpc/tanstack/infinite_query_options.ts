@@ -56,7 +56,7 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
  * the key.
  * @param options The order of pages, and further options.
  * @throws {TypeError} If `call` isn't a query of a client, `input` isn't a
- * function, or there are no options.
+ * function, or the options are missing.
  *
  * @example
  * ```ts

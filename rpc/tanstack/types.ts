@@ -22,7 +22,7 @@ export type DataOf<Output> = undefined extends Output
 
 /**
  * Options for their type only: TanStack Query infers the type of errors from
- * them, and that of `useQueries()` from `throwOnError` alone.
+ * them. `useQueries()` infers it from `throwOnError` alone.
  */
 export interface ErrorOption {
   /** Delay of the next attempt, in milliseconds. */

@@ -21,8 +21,8 @@ type Wrapper = (method: Method, options: QueryOptions) => Method;
 const NAMES: readonly (readonly [Wrapper, string])[] = [
   [tracedQuery, "all exec execute get iterate query raw run values"],
   [tracedQuery, "queryArray queryObject queryOne"],
-  // "()" is the call of a tag function, as in sql`SELECT 1` of postgres.js.
-  [tracedLazyQuery, "unsafe ()"],
+  [tracedLazyQuery, "unsafe"],
+  [tracedTag, "()"],
   [tracedPrepare, "prepare prepareQuery"],
   [tracedTransaction, "begin savepoint transaction"],
   // Methods of a pool or client that return another client.
@@ -130,6 +130,15 @@ function tracedLazyQuery(method: Method, options: QueryOptions): Method {
       };
     });
   };
+}
+
+/**
+ * Traces a tag function, as in sql`SELECT 1` of postgres.js. Other calls, such as
+ * `sql(names)` or `knex("users")`, have no query's text.
+ */
+function tracedTag(call: Method, options: QueryOptions): Method {
+  const traced = tracedLazyQuery(call, options);
+  return (...args) => (Object(args[0]).raw ? traced : call)(...args);
 }
 
 /** Runs a query that returns a promise or a value, or calls back. */

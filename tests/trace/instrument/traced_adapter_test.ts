@@ -511,6 +511,20 @@ Deno.test("Functions with members, as in postgres.js, keep them", async () => {
   ]);
 });
 
+Deno.test("A query builder that is called with a table's name gets no span for it", async () => {
+  const knex = Object.assign(
+    (table: string) => Promise.resolve([`SELECT * FROM ${table}`]),
+    { raw: (sql: string) => Promise.resolve([sql]) },
+  );
+  const traced = tracedAdapter(knex);
+
+  const spans = await spansOf(async () => {
+    assertEquals(await traced("users"), ["SELECT * FROM users"]);
+    assertEquals(await traced.raw("SELECT 1"), ["SELECT 1"]);
+  });
+  assertEquals(summary(spans), [["db.query", "SELECT 1", 1]]);
+});
+
 Deno.test("Classes that are members of a driver can be instantiated", () => {
   class Pool {
     size: number;
