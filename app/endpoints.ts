@@ -17,6 +17,7 @@ import { isResponse } from "../core/http/message.ts";
 import { whenDone } from "../core/promises.ts";
 import type { Handler } from "../core/middleware.ts";
 import { observe } from "../core/observe.ts";
+import { currentScope } from "../core/request_scope.ts";
 import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";
 import { aBodySize, type Guarded, limitBody } from "./body_limit.ts";
 import { guard } from "./guard.ts";
@@ -88,11 +89,11 @@ export function endpointsOf(route: Route, maxBodySize: number): Endpoint[] {
   }
   const endpoints: Endpoint[] = [];
   if (loader !== undefined) {
-    const run = answerWith(`loader:${path}`, "data", loader);
+    const run = answerWith(`loader:${path}`, "data", loader, toPlainResponse);
     endpoints.push(endpoint("GET", run));
   }
   if (action !== undefined) {
-    const run = answerWith(`form:${path}`, "forms", action);
+    const run = answerWith(`form:${path}`, "forms", action, toResponse);
     endpoints.push(...ACTION_METHODS.map((method) => endpoint(method, run)));
   }
   return endpoints;
@@ -161,11 +162,22 @@ function answerWith(
   name: string,
   layer: "data" | "forms",
   fn: (args: RouteArgs) => unknown,
+  respond: (result: unknown) => Response,
 ): Handler<Context> {
   const run = (_span: unknown, request: Request, context: Context) =>
     fn({ request, context, params: context.params });
   return (request, context) =>
-    whenDone(observe(name, layer, run, request, context), toResponse);
+    whenDone(observe(name, layer, run, request, context), respond);
+}
+
+/** Creates the response to a GET, and notes that no other code has it yet. */
+function toPlainResponse(result: unknown): Response {
+  const response = toResponse(result);
+  const scope = currentScope()?.requestScope;
+  if (scope !== undefined && response !== result) {
+    scope.plainResponse = response;
+  }
+  return response;
 }
 
 function toResponse(result: unknown): Response {

@@ -10,12 +10,19 @@ import type { RequestScope } from "../core/request_scope.ts";
 export function finish(
   response: Response,
   request: Request,
-  { isPersonal, givenCacheControl, refuseUpgrade }: RequestScope,
+  scope: RequestScope,
 ): Response {
+  const { isPersonal, refuseUpgrade, plainResponse } = scope;
+  // A scope outlives its request.
+  scope.plainResponse = undefined;
   if (refuseUpgrade !== undefined && response.status !== 101) {
     return refuseUpgrade();
   }
-  return isPersonal
-    ? keepPrivate(response, request, givenCacheControl)
-    : response;
+  if (!isPersonal) return response;
+  if (response !== plainResponse) {
+    return keepPrivate(response, request, scope.givenCacheControl);
+  }
+  // Looking for other headers would take a tenth of a small route's time.
+  response.headers.set("cache-control", "private");
+  return response;
 }

@@ -14,7 +14,8 @@ export function isCrossSite(
   request: Request,
   trusted: ReadonlySet<string>,
 ): boolean {
-  const opensSocket = /websocket/i.test(request.headers.get("upgrade") ?? "");
+  const upgrade = request.headers.get("upgrade");
+  const opensSocket = upgrade !== null && /websocket/i.test(upgrade);
   const isSafe = SAFE_METHODS.has(request.method) && !opensSocket;
   return !isSafe && isCrossOrigin(request, trusted);
 }

@@ -98,6 +98,9 @@ function wrap<C extends RequestContext, E>(
 }
 
 function checkReturned(response: Response, request: Request): Response {
+  const scope = currentScope()?.requestScope;
+  // The middleware may have added headers.
+  if (scope !== undefined) scope.plainResponse = undefined;
   return checkResponse(
     response,
     request,

@@ -54,6 +54,11 @@ export class RequestScope {
   /** The `Cache-Control` that the kit has added to a response without one. */
   givenCacheControl: string | undefined;
   /**
+   * The response that the host has created from a loader's data, until code of the
+   * application gets it. Its one header is `Content-Type`.
+   */
+  plainResponse: Response | undefined;
+  /**
    * The names of the cookies that the kit's auth reads. Auth sets `isPersonal`
    * once code asks for the user.
    */

@@ -96,8 +96,10 @@ export function keepPrivate(
   const isStated = stated !== null && stated !== given;
   // A used body can't be copied below, nor be sent.
   if (status === 101 || isStated || response.bodyUsed) return response;
+  // Each header makes the walk slower, so it comes before `set()`.
+  const names = sharedCacheHeaders(headers);
   return editHeaders(response, (headers) => {
     headers.set("cache-control", "private");
-    for (const name of sharedCacheHeaders(headers)) headers.delete(name);
+    for (const name of names) headers.delete(name);
   });
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createApp, createGuard, withPlugins } from "@quartet/kit/app";
-import type { Context } from "@quartet/kit/app";
+import type { Context, Middleware, RouteArgs } from "@quartet/kit/app";
 import {
   apiKey,
   createAuthPlugin,
@@ -161,6 +161,50 @@ Deno.test("A response that depends on the user is private unless it says otherwi
   assertEquals(await control("/cdn", "GET", ofCDN), null);
   assertEquals(await control("/stated-for-cdn"), "max-age=0");
   assertEquals(await control("/stated-for-cdn", "GET", ofCDN), "max-age=60");
+});
+
+Deno.test("A loader's response that depends on the user is private, whatever headers a middleware adds", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const added = {
+    "/plain": {},
+    "/empty": {},
+    "/cdn": { "cdn-cache-control": "max-age=60" },
+    "/fastly": { "surrogate-control": "max-age=60" },
+    "/stated": { "cache-control": "no-cache" },
+  };
+  for (const place of ["inside", "outermost"]) {
+    const app = createApp({ plugins: [auth] });
+    for (const path of Object.keys(added)) {
+      const loader = ({ context }: RouteArgs) => {
+        getUser(context);
+        return path === "/empty" ? undefined : { path };
+      };
+      app.route({ path, loader });
+    }
+    const addHeaders: Middleware = async ({ url }, _context, next) => {
+      const response = await next();
+      const headers = added[new URL(url).pathname as keyof typeof added];
+      for (const [name, value] of Object.entries(headers)) {
+        response.headers.set(name, value);
+      }
+      return response;
+    };
+    app.use(
+      Object.assign(addHeaders, { outermost: place === "outermost" }),
+    );
+    for (const path of Object.keys(added)) {
+      const response = await app.fetch(new Request(`http://localhost${path}`));
+      await response.body?.cancel();
+      const { headers } = response;
+      const expected = path === "/stated" ? "no-cache" : "private";
+      assertEquals(headers.get("cache-control"), expected, `${place} ${path}`);
+      assertEquals(headers.get("cdn-cache-control"), null, place);
+      assertEquals(headers.get("surrogate-control"), null, place);
+    }
+  }
+  await auth.close();
 });
 
 Deno.test("A page whose middleware reads the user isn't shared", async () => {
