@@ -9,7 +9,7 @@ import {
 } from "../check/rules.ts";
 import { attempt, type MaybePromise, whenDone } from "../promises.ts";
 import { UnavailableError } from "../error_response.ts";
-import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";
+import { createMemoryRateLimitStore } from "./memory_rate_limit_store.ts";
 import type {
   RateLimitKey,
   RateLimitResult,
@@ -92,7 +92,7 @@ export function createLimitCounter(
       `Cannot ${operation}: name must be a non-empty string, received undefined; limits with a store need one, so that they don't share their counts`,
     );
   }
-  const memory = new MemoryRateLimitStore(maxKeys, now);
+  const memory = createMemoryRateLimitStore(maxKeys, now);
 
   /**
    * Returns the milliseconds until a key isn't at its maximum, if that can be

@@ -3,9 +3,7 @@ import { keyPart } from "../key_part.ts";
 import type {
   RateLimitKey,
   RateLimitResult,
-  RateLimitRule,
   RateLimitSettlement,
-  RateLimitStore,
 } from "./rate_limit_store.ts";
 
 /** A window of time and the number of events in it. */
@@ -16,133 +14,107 @@ interface Window {
   count: number;
 }
 
-/** Fixed-window counters in the memory of this process, without waiting. */
-export class MemoryRateLimitStore implements RateLimitStore {
-  readonly #maxKeys: number;
-  readonly #now: () => number;
+/**
+ * Creates fixed-window counters in the memory of this process, which never wait.
+ *
+ * @param maxKeys Maximum keys of each rule, and marks. Beyond that, the least
+ * recently used are forgotten.
+ * @param now The clock, in milliseconds.
+ */
+export function createMemoryRateLimitStore(
+  maxKeys: number,
+  now: () => number,
+) {
   /** Windows by the name of their rule, and by key. */
-  readonly #windows = new Map<string, GenerationMap<string, Window>>();
+  const tables = new Map<string, GenerationMap<string, Window>>();
   /** When marks end. */
-  readonly #marks: GenerationMap<string, number>;
-  #time = -Infinity;
-  #ahead = 0;
+  const marks = new GenerationMap<string, number>({ maxSize: maxKeys });
+  /** The time of the last call. */
+  let time = -Infinity;
+  let ahead = 0;
 
-  /**
-   * Creates an empty store.
-   *
-   * @param maxKeys Maximum keys of each rule, and marks. Beyond that, the least
-   * recently used are forgotten.
-   * @param now The clock, in milliseconds.
-   */
-  constructor(maxKeys: number, now: () => number) {
-    this.#maxKeys = maxKeys;
-    this.#now = now;
-    this.#marks = new GenerationMap({ maxSize: maxKeys });
-  }
-
-  take(keys: readonly RateLimitKey[]): RateLimitResult {
-    const time = this.#advance();
-    if (keys.length === 1) return this.#takeOne(keys[0]!, time);
+  function take(keys: readonly RateLimitKey[]): RateLimitResult {
+    advance();
     let wait = 0;
-    const texts: (string | undefined)[] = [];
-    for (const key of keys) {
-      const text = this.#isExempt(key, time) ? undefined : keyPart(key.key);
-      texts.push(text);
-      if (text !== undefined) {
-        wait = Math.max(wait, this.#waitOf(key, text, time));
-      }
-    }
-    if (wait > 0) return { wait, windows: [] };
-    const windows = keys.map(({ rule }, i) => {
-      const text = texts[i];
-      if (text === undefined) return undefined;
-      const window = this.#open(rule, text, time);
-      window.count++;
+    const windows = keys.map((key) => {
+      if (isExempt(key)) return undefined;
+      const window = find(key) ?? { end: time + key.rule.windowMs, count: 0 };
+      wait = Math.max(wait, waitOf(key, window));
       return window;
+    });
+    if (wait > 0) return { wait, windows: [] };
+    windows.forEach((window, i) => {
+      if (window === undefined) return;
+      window.count++;
+      keep(keys[i]!, window);
     });
     return { wait, windows };
   }
 
   /** Returns the milliseconds until a key isn't at its maximum. Counts nothing. */
-  wait(key: RateLimitKey): number {
-    const time = this.#advance();
-    return this.#isExempt(key, time)
-      ? 0
-      : this.#waitOf(key, keyPart(key.key), time);
+  function wait(key: RateLimitKey): number {
+    advance();
+    const window = isExempt(key) ? undefined : find(key);
+    return window === undefined ? 0 : waitOf(key, window);
   }
 
-  settle({ windows, clear, mark }: RateLimitSettlement): void {
-    const time = this.#advance();
+  function settle({ windows, clear, mark }: RateLimitSettlement): void {
+    advance();
     // Later windows of the same keys are other objects.
     for (const window of windows as readonly (Window | undefined)[]) {
       if (window !== undefined && window.count > 0) window.count--;
     }
-    if (clear !== undefined) {
-      const window = this.#peek(clear.rule, keyPart(clear.key), time);
-      if (window !== undefined) window.count = 0;
-    }
-    if (mark !== undefined) this.#marks.set(keyPart(mark.name), time + mark.ms);
+    const cleared = clear && find(clear);
+    if (cleared !== undefined) cleared.count = 0;
+    if (mark !== undefined) marks.set(keyPart(mark.name), time + mark.ms);
   }
 
-  /** The same for one key, with half of the look-ups. */
-  #takeOne(key: RateLimitKey, time: number): RateLimitResult {
-    if (this.#isExempt(key, time)) return { wait: 0, windows: [undefined] };
-    const window = this.#open(key.rule, keyPart(key.key), time);
-    if (window.count >= key.rule.max) {
-      return { wait: window.end - time, windows: [] };
-    }
-    window.count++;
-    return { wait: 0, windows: [window] };
+  /** Returns the window of a key, if it has one. That doesn't count as a use. */
+  function find({ rule, key }: RateLimitKey): Window | undefined {
+    const window = tableOf(rule).peek(keyPart(key));
+    return window !== undefined && time < window.end ? window : undefined;
+  }
+
+  function keep({ rule, key }: RateLimitKey, window: Window): void {
+    const table = tableOf(rule);
+    const text = keyPart(key);
+    if (table.get(text) !== window) table.set(text, window);
   }
 
   /**
    * Returns the milliseconds until a key isn't at its maximum.
    *
-   * Refused events leave nothing in memory, so they can't displace other keys.
-   * Keys at their maximum stay in memory.
+   * Refused events add nothing, so they can't displace other keys. Keys at their
+   * maximum stay in memory.
    */
-  #waitOf({ rule }: RateLimitKey, text: string, time: number): number {
-    const window = this.#peek(rule, text, time);
-    if (window === undefined || window.count < rule.max) return 0;
-    return this.#open(rule, text, time).end - time;
+  function waitOf(key: RateLimitKey, window: Window): number {
+    if (window.count < key.rule.max) return 0;
+    keep(key, window);
+    return window.end - time;
   }
 
-  /** Returns a key's window. Opens one if there is none. */
-  #open(rule: RateLimitRule, text: string, time: number): Window {
-    const windows = this.#windowsOf(rule);
-    windows.advance(time);
-    const window = windows.get(text);
-    if (window !== undefined && time < window.end) return window;
-    const opened = { end: time + rule.windowMs, count: 0 };
-    windows.set(text, opened);
-    return opened;
+  function isExempt({ unless }: RateLimitKey): boolean {
+    return unless !== undefined && time < (marks.peek(keyPart(unless)) ?? 0);
   }
 
-  /** Returns a key's window without counting that as a use. */
-  #peek(rule: RateLimitRule, text: string, time: number): Window | undefined {
-    const window = this.#windowsOf(rule).peek(text);
-    return window !== undefined && time < window.end ? window : undefined;
-  }
-
-  #isExempt({ unless }: RateLimitKey, time: number): boolean {
-    return unless !== undefined &&
-      time < (this.#marks.peek(keyPart(unless)) ?? 0);
-  }
-
-  #windowsOf(rule: RateLimitRule): GenerationMap<string, Window> {
-    let windows = this.#windows.get(rule.name);
-    if (windows === undefined) {
-      const options = { maxSize: this.#maxKeys, lifetime: rule.windowMs };
-      this.#windows.set(rule.name, windows = new GenerationMap(options));
+  function tableOf(
+    { name, windowMs }: RateLimitKey["rule"],
+  ): GenerationMap<string, Window> {
+    let table = tables.get(name);
+    if (table === undefined) {
+      table = new GenerationMap({ maxSize: maxKeys, lifetime: windowMs });
+      tables.set(name, table);
     }
-    return windows;
+    table.advance(time);
+    return table;
   }
 
-  /** Returns the time. Never moves backwards, even when the clock does. */
-  #advance(): number {
-    const read = this.#now() + this.#ahead;
-    if (read >= this.#time) this.#time = read;
-    else this.#ahead += this.#time - read;
-    return this.#time;
+  /** Sets the time. It never moves backwards, even when the clock does. */
+  function advance(): void {
+    const read = now() + ahead;
+    if (read >= time) time = read;
+    else ahead += time - read;
   }
+
+  return { take, wait, settle };
 }
