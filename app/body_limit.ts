@@ -42,10 +42,12 @@ export function limitBody(
   async function runLimited(
     request: Request,
     context: Context,
-    body: LimitedBody | undefined,
+    body: Request["body"],
     next: Handler<Context>,
   ): Promise<Response> {
-    const limited = new LimitedRequest(request, body?.stream);
+    let excess: BodyError | undefined;
+    const stream = body && limitStream(body, limit, (error) => excess = error);
+    const limited = new LimitedRequest(request, stream);
     // The handler may read either of the two.
     (context as { request: Request }).request = limited;
     try {
@@ -56,9 +58,7 @@ export function limitBody(
         return refuse(error);
       }
       // The body's error may have been wrapped, for example by `fetch`.
-      if (body?.excess !== undefined && !isResponse(error)) {
-        return refuse(body.excess);
-      }
+      if (excess !== undefined && !isResponse(error)) return refuse(excess);
       throw error;
     }
   }
@@ -81,12 +81,12 @@ export function limitBody(
     // `Request` refuses a body with such a method. TRACE has no content (RFC 9110,
     // section 9.3.8), and Node's adapters hide any that is sent.
     if (WITHOUT_BODY.test(method)) {
-      return runLimited(request, context, undefined, next);
+      return runLimited(request, context, null, next);
     }
     const { body } = request;
     return body === null || request.bodyUsed
       ? next(request, context)
-      : runLimited(request, context, new LimitedBody(body, limit), next);
+      : runLimited(request, context, body, next);
   };
 }
 
@@ -107,13 +107,13 @@ class LimitedRequest extends Request {
   /**
    * Creates a copy of a request.
    *
-   * @param body The limited body, or `undefined` for none.
+   * @param body The limited body, or `null` for none.
    */
-  constructor(original: Request, body: LimitedBody["stream"] | undefined) {
+  constructor(original: Request, body: Request["body"]) {
     const { url, method, headers, redirect } = original;
     // GET stands in for methods that `Request` refuses, such as TRACE.
     // Streams need `duplex`, except on Deno.
-    const content = body === undefined
+    const content = body === null
       ? { method: "GET" }
       : { method, body, duplex: "half" };
     super(url, { headers, redirect, ...content });
@@ -130,39 +130,38 @@ class LimitedRequest extends Request {
   }
 
   override clone(): LimitedRequest {
-    return new LimitedRequest(this, super.clone().body ?? undefined);
+    return new LimitedRequest(this, super.clone().body);
   }
 }
 
-/** A body whose bytes are counted while they are read. */
-class LimitedBody {
-  /** The bytes up to the limit. Beyond it, the stream fails with `BodyError`. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The error, once this limit or an outer app's limit was exceeded. */
-  excess: BodyError | undefined;
-
-  constructor(
-    body: ReadableStream<Uint8Array<ArrayBuffer>>,
-    limit: number,
-  ) {
-    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
-    let size = 0;
-    this.stream = new ReadableStream({
-      pull: async (controller) => {
-        reader ??= body.getReader();
-        try {
-          const { done, value } = await reader.read();
-          if (done) return controller.close();
-          size += value.byteLength;
-          if (size <= limit) return controller.enqueue(value);
-          throw tooLarge(limit);
-        } catch (error) {
-          if (error instanceof BodyError) this.excess = error;
-          reader.cancel().catch(() => {});
-          throw error;
-        }
-      },
-      cancel: (reason) => (reader ?? body).cancel(reason),
-    }, { highWaterMark: 0 });
-  }
+/**
+ * Returns a body whose bytes are counted while they are read. Beyond the limit,
+ * it fails with a `BodyError`.
+ *
+ * @param onExcess Called with the error, or with that of an outer app's limit.
+ */
+function limitStream(
+  body: NonNullable<Request["body"]>,
+  limit: number,
+  onExcess: (error: BodyError) => void,
+): NonNullable<Request["body"]> {
+  let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  let size = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      reader ??= body.getReader();
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        size += value.byteLength;
+        if (size <= limit) return controller.enqueue(value);
+        throw tooLarge(limit);
+      } catch (error) {
+        if (error instanceof BodyError) onExcess(error);
+        reader.cancel().catch(() => {});
+        throw error;
+      }
+    },
+    cancel: (reason) => (reader ?? body).cancel(reason),
+  }, { highWaterMark: 0 });
 }
