@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aNonEmptyString,
@@ -7,7 +7,6 @@ import {
 } from "../../core/check/rules.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { readOptions } from "./check.ts";
 
 /** A token (RFC 9110, section 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
@@ -52,8 +51,6 @@ const OPTIONS: OptionRules<ApiKeyOptions> = {
   ),
   queryParam: aNonEmptyString,
 };
-const DEFAULTS = { id: "apiKey", name: "API key", header: "x-api-key" };
-const OPERATION = "create API-key provider";
 
 /**
  * Creates a provider that authenticates programs by a key. Only the request that
@@ -91,8 +88,9 @@ export function apiKey<
 export function apiKey<U extends BaseUser>(
   options: ApiKeyOptions<U>,
 ): AuthProvider<U> {
-  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
-  const { id, name, validate, header, queryParam } = settings;
+  checkOptions(options, OPTIONS, "create API-key provider");
+  const { id = "apiKey", name = "API key", header = "x-api-key" } = options;
+  const { validate, queryParam } = options;
 
   async function find(key: unknown): Promise<U | null> {
     if (typeof key !== "string" || !KEY.test(key)) return null;

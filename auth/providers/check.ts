@@ -1,11 +1,6 @@
 import { checkOptions, type Rules } from "../../core/check/options.ts";
 import { isObject } from "../../core/check/rules.ts";
 
-/** Creates the error for a wrong setting of a provider. */
-export function providerError(operation: string, problem: string): TypeError {
-  return new TypeError(`Cannot ${operation}: ${problem}`);
-}
-
 /**
  * Returns the checked options of a provider with their defaults, as own
  * properties.

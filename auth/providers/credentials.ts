@@ -1,4 +1,4 @@
-import type { OptionRules } from "../../core/check/options.ts";
+import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aNonEmptyString,
@@ -6,7 +6,6 @@ import {
 } from "../../core/check/rules.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { readOptions } from "./check.ts";
 
 /** The options of {@linkcode credentials}. */
 export interface CredentialsOptions<
@@ -31,8 +30,6 @@ const OPTIONS: OptionRules<CredentialsOptions> = {
   name: aNonEmptyString,
   authorize: required(aFunction),
 };
-const DEFAULTS = { id: "credentials", name: "Credentials" };
-const OPERATION = "create credentials provider";
 
 /**
  * Creates a provider whose users the application finds itself, for example by
@@ -68,8 +65,8 @@ export function credentials<
 export function credentials<U extends BaseUser>(
   options: CredentialsOptions<U>,
 ): AuthProvider<U> {
-  const settings = readOptions(OPERATION, options, OPTIONS, DEFAULTS);
-  const { id, name, authorize } = settings;
+  checkOptions(options, OPTIONS, "create credentials provider");
+  const { id = "credentials", name = "Credentials", authorize } = options;
   return {
     id,
     name,

@@ -1,9 +1,13 @@
-import { checkValue, type OptionRules } from "../../core/check/options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/options.ts";
 import { aNonEmptyString, aTimeout } from "../../core/check/rules.ts";
+import { pause } from "../../core/promises.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { providerError, readOptions } from "./check.ts";
 
 /** The options of {@linkcode mock}. */
 export interface MockOptions<U extends BaseUser = User> {
@@ -48,14 +52,12 @@ export function mock<U extends BaseUser = User>(
   options: MockOptions<U> = {},
 ): AuthProvider<U, "mock"> {
   if (isProduction()) {
-    throw providerError(
-      OPERATION,
-      "it signs everybody in, and this is production (an environment that can't be read counts as production)",
+    throw new TypeError(
+      `Cannot ${OPERATION}: it signs everybody in, and this is production (an environment that can't be read counts as production)`,
     );
   }
-  const { user, session, delay } = readOptions(OPERATION, options, OPTIONS, {
-    delay: 0,
-  });
+  checkOptions(options, OPTIONS, OPERATION);
+  const { user, session, delay = 0 } = options;
   if (user !== undefined) {
     checkValue(user?.id, "user.id", aNonEmptyString, OPERATION);
   }
@@ -71,7 +73,7 @@ export function mock<U extends BaseUser = User>(
     name: "Mock",
     type: "credentials",
     async authorize() {
-      if (delay > 0) await new Promise((done) => setTimeout(done, delay));
+      if (delay > 0) await pause(delay);
       // A copy for each sign-in, so that tests don't share one.
       return { ...found };
     },

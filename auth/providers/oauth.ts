@@ -13,7 +13,7 @@ import {
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { providerError, readOptions } from "./check.ts";
+import { readOptions } from "./check.ts";
 import { idOf, type OAuthProfile, readClaims } from "./oauth_profile.ts";
 import {
   aScopeWithOpenID,
@@ -169,9 +169,8 @@ export function oauth(
     checkValue(authorizationUrl, "authorizationUrl", unlessIssuer, OPERATION);
     checkValue(tokenUrl, "tokenUrl", unlessIssuer, OPERATION);
     if (!(userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
-      throw providerError(
-        OPERATION,
-        "userInfoUrl, profileUrl or profile must be given to identify the user",
+      throw new TypeError(
+        `Cannot ${OPERATION}: userInfoUrl, profileUrl or profile must be given to identify the user, received none`,
       );
     }
   }
