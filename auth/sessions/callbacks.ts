@@ -5,7 +5,8 @@
  * @module
  */
 
-import { isObject, kindOf } from "../../core/check/rules.ts";
+import { checkValue } from "../../core/check/options.ts";
+import { isObject, rule, secret } from "../../core/check/rules.ts";
 import { isSecretField } from "../../core/redact/redact_url.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
@@ -21,6 +22,9 @@ import {
   Rejection,
   type VerifiedSession,
 } from "./verify_session.ts";
+
+const aPayload = secret(rule("a payload", isObject));
+const aSession = secret(rule("a session", isObject));
 
 /**
  * Calls the `jwt` callback, which builds a session's payload from the default.
@@ -38,12 +42,7 @@ export async function callJwt(
   if (jwt === undefined) return payload;
   const token = structuredClone(payload);
   const built = await jwt({ token, session, ...(user && { user }) });
-  if (!isObject(built)) {
-    const received = kindOf(built);
-    throw new TypeError(
-      `Cannot keep session: the jwt callback must return a payload, received ${received}`,
-    );
-  }
+  checkValue(built, "what the jwt callback returned", aPayload, "keep session");
   const ignore = (name: string) => emit({ type: "claim_ignored", name });
   const result = {} as JWTPayload;
   for (const name of PROTECTED_CLAIMS) {
@@ -81,12 +80,8 @@ export async function callSession(
     token: structuredClone(verified.payload),
     session: copySession(verified.session),
   });
-  if (typeof custom !== "object" || custom === null) {
-    const received = kindOf(custom);
-    throw new TypeError(
-      `Cannot read session: the session callback must return one, received ${received}`,
-    );
-  }
+  const what = "what the session callback returned";
+  checkValue(custom, what, aSession, "read session");
   checkUser(
     { ...custom, id: custom.userId },
     "userId",
