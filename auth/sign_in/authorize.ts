@@ -1,5 +1,6 @@
 import { isObject, show } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
+import { createNetworkCounts } from "../../core/http/addresses.ts";
 import { isThenable } from "../../core/promises.ts";
 import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
@@ -9,7 +10,10 @@ import type { User } from "../user.ts";
 import { networkOfAddress, runFor } from "./client_network.ts";
 
 /** Pending sign-ins per limiter and network. */
-const pendingOf = new WeakMap<SignInLimiter, Map<string, number>>();
+const pendingOf = new WeakMap<
+  SignInLimiter,
+  ReturnType<typeof createNetworkCounts>
+>();
 
 const FORM_FIX = "of a form, Object.fromEntries(await request.formData())";
 
@@ -74,18 +78,12 @@ function beginSignIn(
   limiter: SignInLimiter | undefined,
   network: string | undefined,
 ): () => void {
-  if (limiter === undefined || network === undefined) return () => {};
-  const pending = pendingOf.get(limiter) ?? new Map<string, number>();
+  if (limiter === undefined) return () => {};
+  const pending = pendingOf.get(limiter) ?? createNetworkCounts();
   pendingOf.set(limiter, pending);
-  const count = pending.get(network) ?? 0;
-  if (count >= (limiter.maxPendingPerAddress ?? Infinity)) throw tooMany(1);
-  pending.set(network, count + 1);
-  return () => {
-    const left = pending.get(network)! - 1;
-    // Networks without pending sign-ins take no memory.
-    if (left === 0) pending.delete(network);
-    else pending.set(network, left);
-  };
+  const { maxPendingPerAddress = Infinity } = limiter;
+  if (pending.get(network) >= maxPendingPerAddress) throw tooMany(1);
+  return pending.add(network);
 }
 
 /** @param retryAfter Seconds until the next attempt. */

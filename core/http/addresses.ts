@@ -1,4 +1,4 @@
-import type { Address, ConnectionInfo, NetAddress } from "../context.ts";
+import type { ConnectionInfo, NetAddress } from "../context.ts";
 
 /** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
@@ -15,6 +15,14 @@ export function hostnameOf(
     // Deno drops the connection of a request that has become a socket.
     return undefined;
   }
+}
+
+/** Returns the network of a client, or `undefined` if unknown. */
+export function clientNetwork(
+  info: ConnectionInfo | undefined,
+): string | undefined {
+  const hostname = hostnameOf(info);
+  return hostname === undefined ? undefined : networkOf(hostname);
 }
 
 /**
@@ -51,9 +59,6 @@ function dotted(high: string, low: string): string {
   return bits.flatMap((value) => [value >> 8, value & 255]).join(".");
 }
 
-/** Maximum open sockets of one public address. */
-const DEFAULT_MAX = 100;
-
 /** Private networks. Their addresses often belong to a proxy of all clients. */
 const PRIVATE = [
   /^(?:0|10|127)\./,
@@ -66,45 +71,30 @@ const PRIVATE = [
   /^fe[89ab][\da-f]:/,
 ];
 
-/**
- * Creates counts of the open sockets of each address.
- *
- * @param max Maximum open sockets of an address. Default: 100 for public
- * addresses, none for private ones.
- */
-export function createSocketCounts(max?: number) {
-  const limit = max ?? DEFAULT_MAX;
-  const counts = new Map<string, number>();
+/** Whether a network is private. */
+export function isPrivateNetwork(network: string): boolean {
+  return PRIVATE.some((start) => start.test(network));
+}
 
-  /** Returns the key that an address counts under, or `undefined` for none. */
-  function ownerOf(address: Address | undefined): string | undefined {
-    if (address === undefined || !("hostname" in address)) return undefined;
-    const network = networkOf(address.hostname);
-    const isPrivate = PRIVATE.some((start) => start.test(network));
-    return max !== undefined || !isPrivate ? network : undefined;
+/** Creates counts of what is open in each network. Unknown ones don't count. */
+export function createNetworkCounts() {
+  const counts = new Map<string | undefined, number>();
+
+  function get(network: string | undefined): number {
+    return counts.get(network) ?? 0;
   }
 
-  /** Whether an owner has reached the maximum. */
-  function isFull(owner: string | undefined): boolean {
-    return owner !== undefined && countOf(owner) >= limit;
+  /** Counts one more, until the returned function is called. */
+  function add(network: string | undefined): () => void {
+    if (network === undefined) return () => {};
+    counts.set(network, get(network) + 1);
+    return () => {
+      const left = get(network) - 1;
+      // Networks without any take no memory.
+      if (left > 0) counts.set(network, left);
+      else counts.delete(network);
+    };
   }
 
-  /** Counts an opened socket. */
-  function add(owner: string | undefined): void {
-    if (owner !== undefined) counts.set(owner, countOf(owner) + 1);
-  }
-
-  /** Uncounts a closed socket. */
-  function remove(owner: string | undefined): void {
-    if (owner === undefined) return;
-    const left = countOf(owner) - 1;
-    if (left > 0) counts.set(owner, left);
-    else counts.delete(owner);
-  }
-
-  function countOf(owner: string): number {
-    return counts.get(owner) ?? 0;
-  }
-
-  return { limit, ownerOf, isFull, add, remove };
+  return { get, add };
 }

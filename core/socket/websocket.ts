@@ -15,7 +15,11 @@ import {
 import { printableError } from "../redact/printable.ts";
 import { type Socket, surviveLongMessages, upgrade } from "./upgrade.ts";
 import { aLimit, withMethods } from "../check/rules.ts";
-import { createSocketCounts } from "../http/addresses.ts";
+import {
+  clientNetwork,
+  createNetworkCounts,
+  isPrivateNetwork,
+} from "../http/addresses.ts";
 import { currentScope } from "../request_scope.ts";
 
 /** A connection, as its handler sees it. */
@@ -128,7 +132,8 @@ export function createUpgrader<T>(
 ): Upgrader<T> {
   checkValue(handler, "handler", aHandler, "create upgrader");
   checkOptions(options, OPTIONS, "create upgrader");
-  const counts = createSocketCounts(options.maxSocketsPerAddress);
+  const { maxSocketsPerAddress } = options;
+  const counts = createNetworkCounts();
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
   let emptied = Promise.withResolvers<void>();
@@ -139,10 +144,10 @@ export function createUpgrader<T>(
     { data, info = currentScope()?.context?.info }: UpgradeOptions<T>,
   ): boolean {
     if (!asksForWebSocket(request)) return false;
-    const owner = counts.ownerOf(info?.remoteAddr);
-    if (counts.isFull(owner)) {
-      const problem =
-        `One address may have at most ${counts.limit} sockets open here`;
+    const network = clientNetwork(info);
+    const max = maxSocketsPerAddress ?? defaultMax(network);
+    if (counts.get(network) >= max) {
+      const problem = `One address may have at most ${max} sockets open here`;
       responses.set(request, errorResponse(429, "TOO_MANY_SOCKETS", problem));
       return false;
     }
@@ -157,14 +162,14 @@ export function createUpgrader<T>(
       scope.refuseUpgrade = refuseUpgrade;
     }
     const release = surviveLongMessages();
+    const uncount = counts.add(network);
     const connection = new Connection(socket, data, handler, () => {
       release();
-      counts.remove(owner);
+      uncount();
       connections.delete(connection);
       if (connections.size === 0) emptied.resolve();
     });
     connections.add(connection);
-    counts.add(owner);
     return true;
   }
 
@@ -190,6 +195,11 @@ export function createUpgrader<T>(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Returns the maximum open sockets of a network. */
+function defaultMax(network = ""): number {
+  return isPrivateNetwork(network) ? Infinity : 100;
 }
 
 /** Checks the client's handshake: RFC 6455, section 4.1. */

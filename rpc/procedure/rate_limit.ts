@@ -5,7 +5,7 @@ import {
   aPositiveNumber,
   required,
 } from "../../core/check/rules.ts";
-import { networkOf } from "../../core/http/addresses.ts";
+import { clientNetwork } from "../../core/http/addresses.ts";
 import {
   createLimitCounter,
   SHARED_RATE_LIMIT_OPTIONS,
@@ -93,9 +93,5 @@ export function rateLimit<Context = RequestContext>(
 }
 
 function networkOfCaller({ ctx }: CallInfo<unknown>): string {
-  const { info } = Object(ctx) as RequestContext;
-  const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? networkOf(address.hostname)
-    : "";
+  return clientNetwork((Object(ctx) as RequestContext).info) ?? "";
 }
