@@ -208,27 +208,25 @@ function requireUser(
 ): AuthFragment {
   const isDefault = redirect === undefined && unauthorized === undefined;
   const anonymous = isDefault ? undefined : { redirect, unauthorized };
-  return fragment({ name, required: true, anonymous, demands });
+  const guard = { name, required: true, anonymous, demands };
+  return createModuleGuard(guard, ruleOf);
 }
 
 /** Creates a guard that refuses only cross-site requests. It has no options. */
-function allowAnybody(guard: string, [options = {}]: IArguments): AuthFragment {
-  checkGuard(options, {}, `${guard}()`);
-  return fragment({ name: `auth:${guard}`, required: false, demands: [] });
+function allowAnybody(name: string, [options = {}]: IArguments): AuthFragment {
+  checkGuard(options, {}, `${name}()`);
+  const guard = { name: `auth:${name}`, required: false, demands: [] };
+  return createModuleGuard(guard, ruleOf);
 }
 
-function fragment(guard: Guard): AuthFragment {
+/** Returns the rule for guards that were spread into one `config`. */
+function ruleOf(guards: readonly Guard[]): AuthRule {
+  const guard = combineGuards(guards);
   const { required, anonymous, demands } = guard;
-  const check = checkOf(guard);
-  const rule = { required, ...anonymous, ...demands[0], check };
-  return createModuleGuard(rule, guard, checkOfAll);
-}
-
-function checkOf(guard: Guard): AuthRule["check"] {
-  return (request, context) => refuse(guard, request, context);
-}
-
-/** Creates the check of several guards that were spread into one `config`. */
-function checkOfAll(guards: readonly Guard[]): AuthRule["check"] {
-  return checkOf(combineGuards(guards));
+  return {
+    required,
+    ...anonymous,
+    ...demands[0],
+    check: (request, context) => refuse(guard, request, context),
+  };
 }

@@ -11,18 +11,15 @@
 import { kindOf, show } from "./check/rules.ts";
 import type { AuthFragment, AuthRule } from "./route.ts";
 
-/** Merges several rules of one kind into one check, in an order of its choice. */
-export type Combine<T> = (parts: readonly T[]) => AuthRule["check"];
-
-interface Combinable {
+interface ModuleGuard {
   readonly rule: AuthRule;
-  readonly combine: Combine<never>;
-  readonly part: unknown;
+  readonly demands: unknown;
+  readonly toRule: (all: readonly never[]) => AuthRule;
 }
 
 const KEY = "guard ";
 /** Keyed by `check`, because a copied rule has the check of the original. */
-const combinables = new WeakMap<AuthRule["check"], Combinable>();
+const moduleGuards = new WeakMap<AuthRule["check"], ModuleGuard>();
 
 /**
  * Creates a guard from a rule of the application. Spread it into the `config`
@@ -63,20 +60,19 @@ export function createGuard(rule: AuthRule): AuthFragment {
 }
 
 /**
- * Creates a guard of a module. Several in one `config` become one check.
+ * Creates a guard of a module. Several in one `config` become one rule.
  *
- * @param rule The rule. It is frozen.
- * @param part The value that `combine` takes for this rule.
- * @param combine Creates the check for several rules. Guards with the same
- * function combine with each other.
+ * @param demands The guard's demands.
+ * @param toRule Creates the rule for the demands of one or several guards. Guards
+ * with the same function combine with each other.
  */
 export function createModuleGuard<T>(
-  rule: AuthRule,
-  part: T,
-  combine: Combine<T>,
+  demands: T,
+  toRule: (all: readonly T[]) => AuthRule,
 ): AuthFragment {
-  combinables.set(rule.check, { rule, part, combine });
-  return fragmentOf(Object.freeze(rule));
+  const rule = Object.freeze(toRule([demands]));
+  moduleGuards.set(rule.check, { rule, demands, toRule });
+  return fragmentOf(rule);
 }
 
 function fragmentOf(rule: AuthRule): AuthFragment {
@@ -173,36 +169,30 @@ function isRule(value: unknown): value is AuthRule {
 
 /** Rejects a copied rule. It may mix one rule's roles with another's check. */
 function checkOriginal(rule: AuthRule, name: string, operation: string): void {
-  const known = combinables.get(rule.check);
+  const known = moduleGuards.get(rule.check);
   if (known === undefined || known.rule === rule) return;
   throw new TypeError(
     `Cannot ${operation}: ${name} must be an original rule, received a copy; its check would ignore changes, so spread the guard itself, as in { ...requireAuth() }`,
   );
 }
 
+/** Returns a rule for all. The application's rules come after the modules'. */
 function combineRules(rules: readonly AuthRule[]): AuthRule {
-  if (rules.length === 1) return rules[0]!;
-  const own = rules.flatMap((rule) => combinables.get(rule.check) ?? []);
-  const checks = [...Map.groupBy(own, ({ combine }) => combine)]
-    // The parts are those that the function was given with.
-    .map(([combine, group]) => combine(group.map(({ part }) => part as never)));
-  for (const rule of rules) {
-    if (combinables.has(rule.check)) continue;
-    checks.push((request, context) => rule.check(request, context));
-  }
-  return {
-    required: rules.some((rule) => rule.required),
-    check: checks.length === 1 ? checks[0]! : inOrder(checks),
-  };
-}
-
-function inOrder(checks: readonly AuthRule["check"][]): AuthRule["check"] {
-  return async (request, context) => {
-    for (const check of checks) {
-      const refusal = await check(request, context);
-      // Anything but undefined refuses. The host checks that it's a Response.
-      if (refusal !== undefined) return refusal;
-    }
-    return undefined;
+  const guards = rules.flatMap((rule) => moduleGuards.get(rule.check) ?? []);
+  const others = rules.filter((rule) => !moduleGuards.has(rule.check));
+  const combined = [...Map.groupBy(guards, ({ toRule }) => toRule)]
+    // The demands are those that the function was given with.
+    .map(([toRule, all]) => toRule(all.map(({ demands }) => demands as never)))
+    .concat(others);
+  return combined.length === 1 ? combined[0]! : {
+    required: combined.some(({ required }) => required),
+    async check(request, context) {
+      for (const rule of combined) {
+        const refusal = await rule.check(request, context);
+        // Anything but undefined refuses. The host checks that it's a Response.
+        if (refusal !== undefined) return refusal;
+      }
+      return undefined;
+    },
   };
 }
