@@ -13,7 +13,7 @@ export interface LinkConnection<C> {
   close(): void;
 }
 
-/** Options of a {@linkcode StoreLink}. */
+/** Options of {@linkcode createStoreLink}. */
 export interface StoreLinkOptions<C> {
   /** The link's user in errors and logs, such as `session store`. */
   readonly what: string;
@@ -57,8 +57,8 @@ export function isReportedByLink(error: unknown): boolean {
 }
 
 /**
- * A connection to a server that opens at its first use, and reopens when it breaks
- * or goes silent. No call waits longer than the timeout.
+ * Creates a connection to a server that opens at its first use, and reopens when
+ * it breaks or goes silent. No call waits longer than the timeout.
  *
  * ```
  *          first use               error, late answer, late beat
@@ -69,90 +69,74 @@ export function isReportedByLink(error: unknown): boolean {
  *                      away        calls reject at once
  * ```
  */
-export class StoreLink<C> {
-  readonly #options: StoreLinkOptions<C>;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
+export function createStoreLink<C>(options: StoreLinkOptions<C>) {
+  const { what, timeout, onError = logMessage, onLost, beat } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let running: Promise<void> | undefined;
   /** The connection that is being opened, or is open. */
-  #current: Attempt<C> | undefined;
+  let current: Attempt<C> | undefined;
   /** Resolves after the current attempt, if calls wait for it. */
-  #attempted = Promise.withResolvers<void>();
-  #failure: Error | undefined;
-  #isReported = false;
-  #reportedPassingAt = -Infinity;
+  let attempted = Promise.withResolvers<void>();
+  let failure: Error | undefined;
+  let isReported = false;
+  let reportedPassingAt = -Infinity;
 
-  /** Creates a link that connects at its first use. */
-  constructor(options: StoreLinkOptions<C>) {
-    this.#options = options;
+  function isOpen(): boolean {
+    return current?.commands !== undefined;
   }
 
-  /** Whether there is a connection now. */
-  get isOpen(): boolean {
-    return this.#current?.commands !== undefined;
+  function open(): void {
+    running ??= runOutside(keepOpen);
   }
 
-  /** Connects without waiting. */
-  open(): void {
-    this.#running ??= runOutside(() => this.#keepOpen());
+  async function close(): Promise<void> {
+    closing.abort();
+    current?.lose(new Error("it is closed"));
+    await running;
   }
 
-  /** Closes the connection. Later calls reject. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    this.#current?.lose(new Error("it is closed"));
-    await this.#running;
-  }
-
-  /**
-   * Runs some work over the connection.
-   *
-   * @throws {UnavailableError} If the server can't be reached, or answers too late.
-   * The work may have taken effect.
-   */
-  async use<T>(work: (commands: C) => Promise<T>): Promise<T> {
-    this.open();
-    const { timeout } = this.#options;
+  async function use<T>(work: (commands: C) => Promise<T>): Promise<T> {
+    open();
     const begun = performance.now();
-    if (!this.isOpen) await this.#attempted.promise;
-    const attempt = this.#current;
-    if (attempt?.commands === undefined) throw this.#toUnavailable();
+    if (!isOpen()) await attempted.promise;
+    const attempt = current;
+    if (attempt?.commands === undefined) throw toUnavailable();
     const left = Math.max(1, timeout - (performance.now() - begun));
     try {
       return await attempt.limit(work(attempt.commands), left);
     } catch (error) {
-      throw this.#judge(error as Error, attempt);
+      throw judge(error as Error, attempt);
     }
   }
 
   /** Returns the error that a caller gets for an error of a command. */
-  #judge(error: Error, attempt: Attempt<C>): Error {
-    const { isLost, isPassing } = this.#options;
-    if (isLost(error)) {
-      this.#failure = error;
+  function judge(error: Error, attempt: Attempt<C>): Error {
+    if (options.isLost(error)) {
+      failure = error;
       attempt.lose(error);
-      return this.#reportOutage();
+      return reportOutage();
     }
-    if (!isPassing(error)) return error;
-    const unavailable = this.#toUnavailable(error);
+    if (!options.isPassing(error)) return error;
+    const unavailable = toUnavailable(error);
     passing.add(unavailable);
     const now = performance.now();
-    if (now - this.#reportedPassingAt > REPORT_PAUSE) {
-      this.#reportedPassingAt = now;
-      this.#report(unavailable);
+    if (now - reportedPassingAt > REPORT_PAUSE) {
+      reportedPassingAt = now;
+      reportError(onError, unavailable);
     }
     return unavailable;
   }
 
-  #reportOutage(): Error {
-    const error = this.#toUnavailable();
-    if (!this.#isReported && !this.#stop.signal.aborted) this.#report(error);
-    this.#isReported = true;
+  function reportOutage(): Error {
+    const error = toUnavailable();
+    if (!isReported && !signal.aborted) reportError(onError, error);
+    isReported = true;
     return error;
   }
 
-  #toUnavailable(cause = this.#failure): UnavailableError {
-    const { what } = this.#options;
-    const reason = this.#stop.signal.aborted
+  function toUnavailable(cause = failure): UnavailableError {
+    const reason = signal.aborted
       ? "it is closed"
       : redactMessage(String(cause?.message));
     // Without the cause, because a client's error may hold the command, with a
@@ -160,103 +144,118 @@ export class StoreLink<C> {
     return new UnavailableError(`Cannot reach ${what}: ${reason}`);
   }
 
-  #report(error: Error): void {
-    const { onError = logMessage } = this.#options;
-    reportError(onError, error);
-  }
-
-  async #keepOpen(): Promise<void> {
-    const { signal } = this.#stop;
+  async function keepOpen(): Promise<void> {
     let ms = MIN_PAUSE;
     while (!signal.aborted) {
       const openedAt = performance.now();
-      const wasOpen = await this.#hold();
+      const wasOpen = await hold();
       if (signal.aborted) break;
-      this.#options.onLost?.();
+      onLost?.();
       if (wasOpen) {
         // Most losses are repaired by the next attempt, which calls wait for.
-        this.#attempted = Promise.withResolvers();
+        attempted = Promise.withResolvers();
         ms = MIN_PAUSE;
         // Some break at once, such as those to a former master at each write.
         const age = performance.now() - openedAt;
         if (age < BRIEF) await pause(BRIEF - age, signal);
         continue;
       }
-      this.#reportOutage();
-      this.#attempted.resolve();
+      reportOutage();
+      attempted.resolve();
       // With jitter, because other processes have lost their connections too.
       await pause(ms * (0.5 + Math.random() / 2), signal);
       ms = Math.min(2 * ms, MAX_PAUSE);
     }
-    this.#attempted.resolve();
+    attempted.resolve();
   }
 
   /** Holds a connection until it is lost. Returns whether it was open. */
-  async #hold(): Promise<boolean> {
-    const { beat, timeout } = this.#options;
-    const attempt = this.#current = new Attempt(this.#options);
+  async function hold(): Promise<boolean> {
+    const attempt = current = createAttempt(options);
     let timer: ReturnType<typeof setInterval> | undefined;
     try {
       await attempt.open();
-      this.#attempted.resolve();
+      attempted.resolve();
       timer = setInterval(() => {
-        this.use(beat).then(() => this.#isReported = false, () => {});
+        use(beat).then(() => isReported = false, () => {});
       }, Math.min(BEAT * timeout, MAX_DELAY));
-      this.#failure = await attempt.lost;
+      failure = await attempt.lost;
       return true;
     } catch (error) {
-      this.#failure = error as Error;
+      failure = error as Error;
       return false;
     } finally {
       clearInterval(timer);
       attempt.close();
     }
   }
+
+  return {
+    /** Whether there is a connection now. */
+    get isOpen() {
+      return isOpen();
+    },
+    /** Connects without waiting. */
+    open,
+    /** Closes the connection. Later calls reject. */
+    close,
+    /**
+     * Runs some work over the connection.
+     *
+     * @throws {UnavailableError} If the server can't be reached, or answers too
+     * late. The work may have taken effect.
+     */
+    use,
+  };
 }
 
-/** One connection, from the attempt to open it to its end. */
-class Attempt<C> {
-  /** The commands, while it is open. */
-  commands: C | undefined;
-  readonly #options: StoreLinkOptions<C>;
-  readonly #connection: LinkConnection<C>;
-  readonly #lost = Promise.withResolvers<Error>();
-  /** Resolves when the connection is lost. */
-  readonly lost: Promise<Error> = this.#lost.promise;
+type Attempt<C> = ReturnType<typeof createAttempt<C>>;
+
+/** Creates one connection, from the attempt to open it to its end. */
+function createAttempt<C>({ connect, server, timeout }: StoreLinkOptions<C>) {
+  const lost = Promise.withResolvers<Error>();
   /** Fails all calls that wait for an answer. */
-  readonly #waiting = new Set<(error: Error) => void>();
+  const waiting = new Set<(error: Error) => void>();
+  let commands: C | undefined;
+  const connection = connect(lose);
 
-  constructor(options: StoreLinkOptions<C>) {
-    this.#options = options;
-    this.#connection = options.connect((error) => this.lose(error));
+  async function open(): Promise<void> {
+    commands = await limit(connection.ready, timeout);
   }
 
-  async open(): Promise<void> {
-    const { ready } = this.#connection;
-    this.commands = await this.limit(ready, this.#options.timeout);
+  function lose(error: Error): void {
+    lost.resolve(error);
+    commands = undefined;
+    for (const fail of waiting) fail(error);
   }
 
-  /** Fails all calls on this connection. */
-  lose(error: Error): void {
-    this.#lost.resolve(error);
-    this.commands = undefined;
-    for (const fail of this.#waiting) fail(error);
+  function close(): void {
+    lose(new Error("it is closed"));
+    connection.close();
   }
 
-  close(): void {
-    this.lose(new Error("it is closed"));
-    this.#connection.close();
-  }
-
-  /** Rejects if the connection is lost or the work takes too long. */
-  limit<T>(work: Promise<T>, ms: number): Promise<T> {
-    const { server, timeout } = this.#options;
+  function limit<T>(work: Promise<T>, ms: number): Promise<T> {
     const late = () =>
       new Error(`${server} has not answered for ${timeout / 1_000} s`);
-    const { promise: lost, reject } = Promise.withResolvers<never>();
-    this.#waiting.add(reject);
-    const first = Promise.race([work, lost]);
+    const { promise, reject } = Promise.withResolvers<never>();
+    waiting.add(reject);
+    const first = Promise.race([work, promise]);
     return withTimeout(first, Math.min(ms, MAX_DELAY), late)
-      .finally(() => this.#waiting.delete(reject));
+      .finally(() => waiting.delete(reject));
   }
+
+  return {
+    /** The commands, while it is open. */
+    get commands() {
+      return commands;
+    },
+    /** Resolves when the connection is lost. */
+    lost: lost.promise,
+    open,
+    /** Fails all calls on this connection. */
+    lose,
+    close,
+    /** Rejects if the connection is lost or the work takes too long. */
+    limit,
+  };
 }

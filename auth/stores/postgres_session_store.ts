@@ -8,7 +8,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aBoolean, aFunction } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
-import { PostgresLink } from "../../core/postgres/link.ts";
+import { createPostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
   meetingPoint,
@@ -99,7 +99,7 @@ export function createPostgresSessionStore(
   const sql = sessionSql(schema, name);
   const { channel } = meetingPoint("sessions", schema, name);
   const listeners = new Set<Listener>();
-  const link = new PostgresLink({
+  const link = createPostgresLink({
     ...options,
     operation,
     what: "session store",

@@ -1,13 +1,12 @@
 import { HASHED } from "../../core/key_part.ts";
-import type { RedisConnection } from "../../core/redis/client.ts";
 import { createConnection } from "../../core/redis/connection.ts";
 import {
-  Pulse,
+  createListening,
   type RedisLink,
   type RedisLinkOptions,
 } from "../../core/redis/link.ts";
 import { logMessage } from "../../core/redact/printable.ts";
-import { StoreLink } from "../../core/store_link.ts";
+import { createStoreLink } from "../../core/store_link.ts";
 
 /** Called with the ids of sessions, or `undefined` if some were missed. */
 type EndListener = (ids: readonly string[] | undefined) => void;
@@ -26,7 +25,7 @@ export function createSessionNotices(
   const { client, what, key, timeout, onError = logMessage } = options;
   const channel = `${key}ended`;
   const listeners = new Set<EndListener>();
-  let link: StoreLink<RedisConnection> | undefined;
+  let link: ReturnType<typeof createLink> | undefined;
   let closing: Promise<void> | undefined;
   let isClosed = false;
 
@@ -60,30 +59,28 @@ export function createSessionNotices(
     for (const listener of listeners) listener(ids);
   }
 
-  function createLink(): StoreLink<RedisConnection> {
-    const pulse = new Pulse(channel);
-    return new StoreLink({
+  function createLink() {
+    const listening = createListening({
+      channel,
+      onMessage: (message) => tell(readMessage(message)),
+    });
+    return createStoreLink({
       what: `${what}, to hear of sessions that end`,
       server: "Redis",
       timeout,
       // If no connection works, the one for commands says so.
       onError: (error) => commands.isOpen ? onError(error) : undefined,
-      connect: (lose) => {
+      connect(lose) {
         const connection = createConnection(client, lose);
         const open = async () => {
-          await connection.connect();
-          await connection.subscribe(pulse.channel, () => pulse.arrive());
-          await connection.subscribe(
-            channel,
-            (message) => tell(readMessage(message)),
-          );
+          await listening.open(connection);
           // Earlier messages were missed.
           tell(undefined);
           return connection;
         };
-        return { ready: open(), close: () => connection.close() };
+        return { ready: open(), close: connection.close };
       },
-      beat: () => pulse.beat(commands),
+      beat: () => listening.beat(commands),
       // The connection for commands may work. Then listeners can look.
       onLost: () => tell(undefined),
       isLost: () => true,

@@ -19,7 +19,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aNonEmptyString } from "../../core/check/rules.ts";
 import { aRedisName } from "../../core/redis/client.ts";
-import { RedisLink } from "../../core/redis/link.ts";
+import { createRedisLink } from "../../core/redis/link.ts";
 import { REDIS_OPTIONS, type RedisOptions } from "../../core/redis/options.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { toDelay } from "../../core/promises.ts";
@@ -124,7 +124,7 @@ export function createRedisSessionStore(
     key: base,
     onError,
   };
-  const link = new RedisLink(connection);
+  const link = createRedisLink(connection);
   const notices = createSessionNotices(connection, link);
   const isValid = (record?: SessionRecord): record is SessionRecord =>
     record !== undefined && record.expiresAt > now();

@@ -7,7 +7,7 @@
 
 import { checkOptions, type OptionRules } from "../check/options.ts";
 import { keyHash } from "../key_part.ts";
-import { PostgresLink } from "../postgres/link.ts";
+import { createPostgresLink } from "../postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
   POSTGRES_POOL_OPTIONS,
@@ -87,7 +87,7 @@ export function createPostgresRateLimitStore(
   const operation = "create rate limit store";
   checkOptions(options, OPTIONS, operation);
   const { schema = DEFAULT_SCHEMA, name = "kit_limits" } = options;
-  const link = new PostgresLink({
+  const link = createPostgresLink({
     ...options,
     operation,
     what: "rate limit store",

@@ -14,7 +14,7 @@ import { checkOptions, type OptionRules } from "../check/options.ts";
 import { required } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
 import { aRedisName } from "../redis/client.ts";
-import { RedisLink } from "../redis/link.ts";
+import { createRedisLink } from "../redis/link.ts";
 import { REDIS_OPTIONS, type RedisOptions } from "../redis/options.ts";
 import { RedisScript } from "../redis/script.ts";
 import { toDelay } from "../promises.ts";
@@ -142,7 +142,7 @@ export function createRedisRateLimitStore(
   const keyOf = (group: string, text: string) =>
     `{${name}}:${group}:${keyHash(text)}`;
   const markOf = (mark: string) => keyOf("mark", mark);
-  const link = new RedisLink({
+  const link = createRedisLink({
     client,
     what: "rate limit store",
     timeout: toDelay(timeout),

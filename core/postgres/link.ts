@@ -1,6 +1,6 @@
 import { checkValue } from "../check/options.ts";
 import { toDelay } from "../promises.ts";
-import { type LinkConnection, StoreLink } from "../store_link.ts";
+import { createStoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {
   createConnection,
@@ -12,7 +12,7 @@ import type { PostgresPoolOptions } from "./options.ts";
 import { type Create, createPool, type PostgresStatement } from "./pool.ts";
 import { prepareTables, type Tables } from "./tables.ts";
 
-/** Options of a {@linkcode PostgresLink}. */
+/** Options of {@linkcode createPostgresLink}. */
 export interface PostgresLinkOptions
   extends Omit<PostgresPoolOptions, "schema"> {
   /** The operation in errors of a wrong client, such as `create channel`. */
@@ -31,104 +31,93 @@ export interface PostgresLinkOptions
 }
 
 /**
- * Connections to Postgres that reopen by themselves. See {@linkcode StoreLink}. If
- * one fails, all are replaced.
+ * Creates connections to Postgres, which open at the first use and reopen by
+ * themselves. See {@linkcode createStoreLink}. If one fails, all are replaced.
+ *
+ * @throws {TypeError} If `connect` doesn't create a supported client.
  */
-export class PostgresLink extends StoreLink<Connections> {
-  readonly #options: PostgresLinkOptions;
-  /** How long to wait for a connection or an answer, in milliseconds. */
-  readonly #timeout: number;
-  readonly #clients = new WeakSet<PostgresClient>();
+export function createPostgresLink(options: PostgresLinkOptions) {
+  const { connect, operation } = options;
+  const timeout = toDelay(options.timeout ?? 1);
+  const clients = new WeakSet<PostgresClient>();
   /** The client that `connect` was checked with, for the first connection. */
-  #first: PostgresClient | undefined;
-  #isListening = false;
-  #closing: Promise<unknown> = Promise.resolve();
+  let first: PostgresClient | undefined = createClient();
+  let isListening = false;
+  let closing: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Creates a link that connects at its first use.
-   *
-   * @throws {TypeError} If `connect` doesn't create a supported client.
-   */
-  constructor(options: PostgresLinkOptions) {
-    const timeout = toDelay(options.timeout ?? 1);
-    super({
-      ...options,
-      timeout,
-      server: "Postgres",
-      connect: (lose) => this.#connect(lose),
-      beat: (connections) => connections.beat(),
-      isLost: isConnectionLost,
-      isPassing,
-    });
-    this.#options = options;
-    this.#timeout = timeout;
-    this.#first = this.#createClient();
-  }
+  const link = createStoreLink<Connections>({
+    ...options,
+    timeout,
+    server: "Postgres",
+    connect(lose) {
+      const connections = createConnections(options, timeout, create, lose);
+      return {
+        ready: connections.open(isListening).then(() => connections),
+        close: () => {
+          closing = Promise.all([closing, connections.close()]);
+        },
+      };
+    },
+    beat: (connections) => connections.beat(),
+    isLost: isConnectionLost,
+    isPassing,
+  });
 
-  /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
-  query(
-    text: string,
-    values: readonly (string | null)[] = [],
-  ): Promise<readonly PostgresRow[]> {
-    return this.run(() => [text, values]);
-  }
-
-  /**
-   * Runs a statement.
-   *
-   * @param prepare Called when it is sent: at once if a connection is free.
-   */
-  run(prepare: () => PostgresStatement): Promise<readonly PostgresRow[]> {
-    return this.use(({ pool }) => pool.run(prepare));
-  }
-
-  /** Listens from now on, also after reconnects. */
-  listen(): void {
-    if (this.#isListening) return;
-    this.#isListening = true;
-    // If it fails, the next connection listens.
-    this.use((connections) => connections.listen()).catch(() => {});
-  }
-
-  /** Closes the connections. Later calls reject. */
-  override async close(): Promise<void> {
-    await super.close();
-    await this.#closing;
-  }
-
-  #connect(lose: (error: Error) => void): LinkConnection<Connections> {
-    const connections = createConnections(
-      this.#options,
-      this.#timeout,
-      (onError) => createConnection(this.#takeClient(), onError),
-      lose,
-    );
-    return {
-      ready: connections.open(this.#isListening).then(() => connections),
-      close: () => {
-        this.#closing = Promise.all([this.#closing, connections.close()]);
-      },
-    };
-  }
-
-  #createClient(): PostgresClient {
-    const { connect, operation } = this.#options;
+  function createClient(): PostgresClient {
     const client = connect();
     checkValue(client, "the result of connect()", aPostgresClient, operation);
-    if (this.#clients.has(client)) {
+    if (clients.has(client)) {
       throw new TypeError(
         `Cannot ${operation}: connect() must create a client each time, received the same again`,
       );
     }
-    this.#clients.add(client);
+    clients.add(client);
     return client;
   }
 
-  #takeClient(): PostgresClient {
-    const client = this.#first ?? this.#createClient();
-    this.#first = undefined;
-    return client;
+  function create(onError: (error: Error) => void): PostgresConnection {
+    const client = first ?? createClient();
+    first = undefined;
+    return createConnection(client, onError);
   }
+
+  function run(
+    prepare: () => PostgresStatement,
+  ): Promise<readonly PostgresRow[]> {
+    return link.use(({ pool }) => pool.run(prepare));
+  }
+
+  return {
+    /** Whether there are connections now. */
+    get isOpen() {
+      return link.isOpen;
+    },
+
+    /** Runs a statement. See {@linkcode createStoreLink} for errors. */
+    query: (text: string, values: readonly (string | null)[] = []) =>
+      run(() => [text, values]),
+
+    /**
+     * Runs a statement.
+     *
+     * @param prepare Called when it is sent: at once if a connection is free.
+     */
+    run,
+
+    /** Listens from now on, also after reconnects. */
+    listen(): void {
+      if (isListening) return;
+      isListening = true;
+      // If it fails, the next connection listens.
+      link.use((connections) => connections.listen()).catch(() => {});
+    },
+
+    /** Closes the connections. Later calls reject. */
+    async close(): Promise<void> {
+      await link.close();
+      await closing;
+    },
+  };
 }
 
 type Connections = ReturnType<typeof createConnections>;

@@ -1,4 +1,4 @@
-import { StoreLink, type StoreLinkOptions } from "../store_link.ts";
+import { createStoreLink, type StoreLinkOptions } from "../store_link.ts";
 import type { RedisClient, RedisConnection } from "./client.ts";
 import { createConnection } from "./connection.ts";
 import { isConnectionLost, isTemporary } from "./replies.ts";
@@ -20,7 +20,7 @@ export interface RedisCommands {
   ): Promise<unknown>;
 }
 
-/** Options of a {@linkcode RedisLink}. */
+/** Options of {@linkcode createRedisLink}. */
 export interface RedisLinkOptions extends
   Pick<
     StoreLinkOptions<RedisCommands>,
@@ -31,76 +31,75 @@ export interface RedisLinkOptions extends
   /** A key on the shard to use. */
   readonly key: string;
   /** A channel to listen to, over a separate connection. */
-  readonly listen?: {
-    readonly channel: string;
-    readonly onMessage: (message: string) => void;
-  };
+  readonly listen?: RedisChannel;
   /** Called with each new connection, before other code may use it. */
   readonly onConnect?: (commands: RedisCommands) => Promise<void>;
 }
 
+/** A channel to listen to. */
+export interface RedisChannel {
+  readonly channel: string;
+  readonly onMessage: (message: string) => void;
+}
+
+/** Connections to Redis that reopen by themselves. */
+export type RedisLink = ReturnType<typeof createRedisLink>;
+
 /**
- * A connection to Redis that reopens by itself. See {@linkcode StoreLink}.
+ * Creates a connection to Redis that opens at its first use, and reopens by
+ * itself. See {@linkcode createStoreLink}.
  *
  * With `listen` there is a second connection, for messages. If one is lost, both
  * are replaced, so silence means that nothing was published. The health check
  * publishes a message on one, which must arrive at the other.
  */
-export class RedisLink extends StoreLink<RedisCommands>
-  implements RedisCommands {
-  readonly send: RedisCommands["send"] = (...args) =>
-    this.use((commands) => commands.send(...args));
-  readonly run: RedisCommands["run"] = (...args) =>
-    this.use((commands) => commands.run(...args));
+export function createRedisLink(options: RedisLinkOptions) {
+  const { client, key, onConnect } = options;
+  const listening = options.listen && createListening(options.listen);
 
-  /** Creates a link that connects at its first use. */
-  constructor(options: RedisLinkOptions) {
-    const { key } = options;
-    const pulse = options.listen && new Pulse(options.listen.channel);
-    super({
-      ...options,
-      server: "Redis",
-      connect: (lose) => connect(options, pulse, lose),
-      beat: async (commands) => {
-        // A write without effect: a former master refuses it, but still answers
-        // reads.
-        const write = commands.send(["DEL", besides(key)]);
-        await Promise.all([write, pulse?.beat(commands)]);
+  function connect(lose: (error: Error) => void) {
+    const connection = createConnection(client, lose);
+    const listener = listening && createConnection(client, lose);
+    const commands: RedisCommands = {
+      send: (args, shard = key) => connection.send(args, shard),
+      run: (script, keys, args = []) => run(connection, script, keys, args),
+    };
+    const open = async () => {
+      await Promise.all([
+        connection.connect(),
+        listener && listening.open(listener),
+      ]);
+      // Fetches messages from before it listened.
+      await onConnect?.(commands);
+      return commands;
+    };
+    return {
+      ready: open(),
+      close() {
+        connection.close();
+        listener?.close();
       },
-      isLost: isConnectionLost,
-      isPassing: isTemporary,
-    });
+    };
   }
-}
 
-function connect(
-  { client, key, listen, onConnect }: RedisLinkOptions,
-  pulse: Pulse | undefined,
-  lose: (error: Error) => void,
-) {
-  const connection = createConnection(client, lose);
-  const listener = listen && createConnection(client, lose);
-  const commands: RedisCommands = {
-    send: (args, shard = key) => connection.send(args, shard),
-    run: (script, keys, args = []) => run(connection, script, keys, args),
-  };
-  const ready = (async () => {
-    await Promise.all([connection.connect(), listener?.connect()]);
-    if (listener !== undefined) {
-      await listener.subscribe(pulse!.channel, () => pulse!.arrive());
-      // Messages arrive from here on. onConnect() fetches earlier ones.
-      await listener.subscribe(listen!.channel, listen!.onMessage);
-    }
-    await onConnect?.(commands);
-    return commands;
-  })();
-  return {
-    ready,
-    close() {
-      connection.close();
-      listener?.close();
+  const link = createStoreLink<RedisCommands>({
+    ...options,
+    server: "Redis",
+    connect,
+    async beat(commands) {
+      // A write without effect: a former master refuses it, but still answers
+      // reads.
+      const write = commands.send(["DEL", besides(key)]);
+      await Promise.all([write, listening?.beat(commands)]);
     },
+    isLost: isConnectionLost,
+    isPassing: isTemporary,
+  });
+  const commands: RedisCommands = {
+    send: (...args) => link.use((commands) => commands.send(...args)),
+    run: (...args) => link.use((commands) => commands.run(...args)),
   };
+  return Object.assign(link, commands);
 }
 
 /** Returns a key on the same shard, which never exists. */
@@ -126,23 +125,29 @@ async function run(
   }
 }
 
-/** A message to oneself, which proves that messages arrive. */
-export class Pulse {
-  readonly channel: string;
-  #waiting: (() => void)[] = [];
+/**
+ * Listens to a channel, and checks that messages arrive by publishing some to
+ * itself.
+ */
+export function createListening({ channel, onMessage }: RedisChannel) {
+  const own = `${channel}:${crypto.randomUUID()}`;
+  const waiting: (() => void)[] = [];
 
-  constructor(channel: string) {
-    this.channel = `${channel}:${crypto.randomUUID()}`;
-  }
+  return {
+    /** Opens a connection that listens. */
+    async open(connection: RedisConnection): Promise<void> {
+      await connection.connect();
+      await connection.subscribe(own, () => {
+        for (const resolve of waiting.splice(0)) resolve();
+      });
+      await connection.subscribe(channel, onMessage);
+    },
 
-  arrive(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  /** Publishes a message and waits until it arrives. */
-  async beat(commands: RedisCommands): Promise<void> {
-    const arrived = new Promise<void>((resolve) => this.#waiting.push(resolve));
-    await commands.send(["PUBLISH", this.channel, ""]);
-    await arrived;
-  }
+    /** Publishes a message, and waits until it arrives. */
+    async beat(commands: Pick<RedisCommands, "send">): Promise<void> {
+      const arrived = new Promise<void>((resolve) => waiting.push(resolve));
+      await commands.send(["PUBLISH", own, ""]);
+      await arrived;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { RedisClient } from "../../core/redis/client.ts";
-import { type RedisCommands, RedisLink } from "../../core/redis/link.ts";
+import { createRedisLink, type RedisCommands } from "../../core/redis/link.ts";
 import type { RedisScript } from "../../core/redis/script.ts";
 import {
   type Backend,
@@ -38,7 +38,7 @@ export function createRedisBackend(
   const { meta, channel, value, lock } = keys;
   /** Identifies this process in epochs and messages. */
   const id = crypto.randomUUID();
-  const link = new RedisLink({
+  const link = createRedisLink({
     client,
     what: "cache store",
     timeout,

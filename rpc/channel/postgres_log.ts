@@ -15,7 +15,7 @@
  */
 
 import { toHex } from "../../core/bytes/bytes.ts";
-import { PostgresLink } from "../../core/postgres/link.ts";
+import { createPostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
   meetingPoint,
@@ -82,7 +82,7 @@ export function createPostgresLog(
   /** Resolves when there may be new rows. */
   let news = Promise.withResolvers<void>();
   const wake = () => news.resolve();
-  const link = new PostgresLink({
+  const link = createPostgresLink({
     ...options,
     operation: "create channel",
     what: `channel ${JSON.stringify(name)}`,

@@ -1,4 +1,7 @@
-import { RedisLink, type RedisLinkOptions } from "../../core/redis/link.ts";
+import {
+  createRedisLink,
+  type RedisLinkOptions,
+} from "../../core/redis/link.ts";
 import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 
 /** Maximum entries per command. */
@@ -22,7 +25,7 @@ export function createRedisLog(
   history: number,
 ): MessageLog & LogFollower {
   const { key, timeout } = options;
-  const link = new RedisLink(options);
+  const link = createRedisLink(options);
   const pageSize = Math.min(history, MAX_PAGE);
   // Half of the time after which Redis counts as silent, in milliseconds.
   const block = `${Math.max(1, Math.floor(timeout / 2))}`;
