@@ -21,7 +21,7 @@ import {
   runInScope,
   runOutside,
 } from "../../core/request_scope.ts";
-import { withTimeout } from "../../core/promises.ts";
+import { Slots, withTimeout } from "../../core/promises.ts";
 import type { SessionWatch } from "../../core/request_session.ts";
 import type { SessionRecord } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
@@ -63,8 +63,10 @@ interface Watched {
   readonly scope: RequestScope | undefined;
   /** When it was last read, in milliseconds. */
   readAt: number;
-  isRead: PromiseWithResolvers<void>;
-  isReading: boolean;
+  /** Whether it may have changed since. */
+  isStale: boolean;
+  /** Resolves when it has been read, if it is being read or waits for its turn. */
+  reading: Promise<void> | undefined;
   hasFailed: boolean;
 }
 
@@ -88,8 +90,7 @@ export function createSessionWatcher(
   sessions: Sessions,
 ) {
   const all = new Map<string, Watched>();
-  const waiting = new Set<Watched>();
-  let reads = 0;
+  const slots = new Slots(MAX_READS);
   let isClosed = false;
   let timer: ReturnType<typeof setInterval> | undefined;
   let stopListening: (() => void) | undefined;
@@ -115,8 +116,8 @@ export function createSessionWatcher(
       watchers: new Set(),
       scope: currentScope(),
       readAt: -Infinity,
-      isRead: Promise.withResolvers(),
-      isReading: false,
+      isStale: true,
+      reading: undefined,
       hasFailed: false,
     };
     // A token may have been refreshed, which no store knows with `jwt`.
@@ -125,8 +126,7 @@ export function createSessionWatcher(
     const watcher = { roles, onEnd };
     watched.watchers.add(watcher);
     if (isOlder(session.record, watched.session.record)) endLost(watched);
-    if (isClosed) watched.isRead.resolve();
-    else if (known === undefined) {
+    if (!isClosed && known === undefined) {
       all.set(key, watched);
       runOutside(start);
       if (store !== undefined) read(watched);
@@ -140,9 +140,7 @@ export function createSessionWatcher(
   /** Stops watching all sessions. */
   function close(): void {
     isClosed = true;
-    for (const { isRead } of all.values()) isRead.resolve();
     all.clear();
-    waiting.clear();
     stop();
   }
 
@@ -183,38 +181,34 @@ export function createSessionWatcher(
   }
 
   function look(watched: Watched): Promise<void> | undefined {
-    const isWatched = all.has(sessionKeyOf(watched.session)!);
-    if (store === undefined || !isWatched) return undefined;
+    if (store === undefined || !isWatched(watched)) return undefined;
     const age = Math.abs(now() - watched.readAt);
-    if (!isBusy(watched) && age > FRESH) read(watched);
-    return watched.isRead.promise;
+    return watched.reading ?? (age > FRESH ? read(watched) : undefined);
   }
 
-  /** Whether a session is being read, or waits for its turn. */
-  function isBusy(watched: Watched): boolean {
-    return watched.isReading || waiting.has(watched);
+  function isWatched(watched: Watched): boolean {
+    return all.get(sessionKeyOf(watched.session)!) === watched;
   }
 
-  /** Reads a session's record as soon as it is its turn. */
-  function read(watched: Watched): void {
-    if (!isBusy(watched)) watched.isRead = Promise.withResolvers();
-    waiting.add(watched);
-    startReads();
+  /**
+   * Reads a session's record as soon as it is its turn. If it is being read, it is
+   * read again after that.
+   */
+  function read(watched: Watched): Promise<void> {
+    watched.isStale = true;
+    return watched.reading ??= readInTurn(watched);
   }
 
-  function startReads(): void {
-    for (const watched of waiting) {
-      if (reads >= MAX_READS) return;
-      if (watched.isReading) continue;
-      waiting.delete(watched);
-      reads++;
-      watched.isReading = true;
-      runInScope(watched.scope, check, watched).finally(() => {
-        reads--;
-        watched.isReading = false;
-        watched.isRead.resolve();
-        startReads();
-      });
+  async function readInTurn(watched: Watched): Promise<void> {
+    await slots.acquire();
+    try {
+      while (watched.isStale && isWatched(watched)) {
+        watched.isStale = false;
+        await runInScope(watched.scope, check, watched);
+      }
+    } finally {
+      slots.release();
+      watched.reading = undefined;
     }
   }
 
@@ -268,11 +262,8 @@ export function createSessionWatcher(
 
   function drop(watched: Watched, watcher: Watcher): void {
     watched.watchers.delete(watcher);
-    const key = sessionKeyOf(watched.session)!;
-    if (watched.watchers.size > 0 || all.get(key) !== watched) return;
-    all.delete(key);
-    waiting.delete(watched);
-    watched.isRead.resolve();
+    if (watched.watchers.size > 0 || !isWatched(watched)) return;
+    all.delete(sessionKeyOf(watched.session)!);
     if (all.size === 0) stop();
   }
 
