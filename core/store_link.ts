@@ -30,7 +30,7 @@ export interface StoreLinkOptions<C> {
   /** Whether an error of a command means that the connection is lost. */
   readonly isLost: (error: Error) => boolean;
   /** Whether an error of a command is temporary, on a working connection. */
-  readonly isPassing: (error: Error) => boolean;
+  readonly isTemporary: (error: Error) => boolean;
   /** Called when a connection is lost, and after each failed attempt. */
   readonly onLost?: (() => void) | undefined;
 }
@@ -46,14 +46,14 @@ const BRIEF = 100;
 const REPORT_PAUSE = 60_000;
 
 /** Errors that came while the connection worked. */
-const passing = new WeakSet<object>();
+const temporary = new WeakSet<object>();
 
 /**
  * Whether an error came while the connection worked, as from a server that is full.
  * The link reports such errors itself, at most once a minute.
  */
 export function isReportedByLink(error: unknown): boolean {
-  return error instanceof UnavailableError && passing.has(error);
+  return error instanceof UnavailableError && temporary.has(error);
 }
 
 /**
@@ -80,7 +80,7 @@ export function createStoreLink<C>(options: StoreLinkOptions<C>) {
   let attempted = Promise.withResolvers<void>();
   let failure: Error | undefined;
   let isReported = false;
-  let reportedPassingAt = -Infinity;
+  let reportedAt = -Infinity;
 
   function isOpen(): boolean {
     return current?.commands !== undefined;
@@ -117,12 +117,12 @@ export function createStoreLink<C>(options: StoreLinkOptions<C>) {
       attempt.lose(error);
       return reportOutage();
     }
-    if (!options.isPassing(error)) return error;
+    if (!options.isTemporary(error)) return error;
     const unavailable = toUnavailable(error);
-    passing.add(unavailable);
+    temporary.add(unavailable);
     const now = performance.now();
-    if (now - reportedPassingAt > REPORT_PAUSE) {
-      reportedPassingAt = now;
+    if (now - reportedAt > REPORT_PAUSE) {
+      reportedAt = now;
       reportError(onError, unavailable);
     }
     return unavailable;

@@ -7,7 +7,7 @@
 import { isSecretField } from "../../core/redact/redact_url.ts";
 
 /** Keys that could cause prototype pollution. */
-const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
+const UNSAFE_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
  * Stores a JSON-compatible copy of a value, unless its key names a secret.
@@ -22,7 +22,7 @@ export function keep(
   depth = 0,
   claim = key,
 ): void {
-  if (TREACHEROUS.has(key) || isSecretField(key)) return;
+  if (UNSAFE_KEYS.has(key) || isSecretField(key)) return;
   const copy = copyJSON(value, claim, depth);
   if (copy !== undefined) target[key] = copy;
 }

@@ -177,7 +177,7 @@ export function createSessions(parts: SessionParts) {
     }
   }
 
-  function demandStore(what: string): SessionStore {
+  function requireStore(what: string): SessionStore {
     if (store !== undefined) return store;
     throw new TypeError(
       `Cannot ${what} sessions: the strategy "jwt" keeps none on the server; use "hybrid" or "cookie"`,
@@ -227,13 +227,13 @@ export function createSessions(parts: SessionParts) {
     async list(userId: string): Promise<readonly SessionRecord[]> {
       checkValue(userId, "userId", aNonEmptyString, "list sessions");
       const time = now();
-      const records = await demandStore("list").listByUser(userId);
+      const records = await requireStore("list").listByUser(userId);
       return records.filter(({ expiresAt }) => expiresAt > time);
     },
 
     /** Ends the session of an id. */
     async revokeOne(id: string): Promise<void> {
-      const store = demandStore("revoke");
+      const store = requireStore("revoke");
       const record = await store.get(id) ?? undefined;
       if (record === undefined) return;
       await store.delete(id);
@@ -244,7 +244,7 @@ export function createSessions(parts: SessionParts) {
     async revoke(userId: string): Promise<number> {
       // The number 1 would match none of the sessions of the user "1".
       checkValue(userId, "userId", aNonEmptyString, "revoke sessions");
-      const count = await demandStore("revoke").deleteByUser(userId);
+      const count = await requireStore("revoke").deleteByUser(userId);
       emit({ type: "sessions_revoked", userId, count });
       return count;
     },

@@ -11,9 +11,9 @@ import { keyPart } from "../../core/key_part.ts";
 import { createPostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
-  meetingPoint,
   POSTGRES_POOL_OPTIONS,
   type PostgresPoolOptions,
+  sharedNames,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
 import { sessionSql } from "./postgres_session_sql.ts";
@@ -97,7 +97,7 @@ export function createPostgresSessionStore(
   const { schema = DEFAULT_SCHEMA, name = "kit_sessions" } = options;
   const { notifications = true, now = Date.now } = options;
   const sql = sessionSql(schema, name);
-  const { channel } = meetingPoint("sessions", schema, name);
+  const { channel } = sharedNames("sessions", schema, name);
   const listeners = new Set<Listener>();
   const link = createPostgresLink({
     ...options,

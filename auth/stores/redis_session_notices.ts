@@ -84,7 +84,7 @@ export function createSessionNotices(
       // The connection for commands may work. Then listeners can look.
       onLost: () => tell(undefined),
       isLost: () => true,
-      isPassing: () => false,
+      isTemporary: () => false,
     });
   }
 

@@ -18,7 +18,7 @@
 const LOST = /^(08...|57P..|25006|53300|3F000|42P01|42883)$/;
 
 /** Temporary errors: no disk or memory, a held lock, a time limit of the server. */
-const PASSING = /^(53...|55P03|57014)$/;
+const TEMPORARY = /^(53...|55P03|57014)$/;
 
 /** Returns the code of an error response of Postgres. */
 function codeOf(error: Error): string | undefined {
@@ -39,6 +39,6 @@ export function isConflict(error: Error): boolean {
 }
 
 /** Whether the statement may succeed later. */
-export function isPassing(error: Error): boolean {
-  return PASSING.test(codeOf(error) ?? "");
+export function isTemporary(error: Error): boolean {
+  return TEMPORARY.test(codeOf(error) ?? "");
 }

@@ -7,7 +7,7 @@ import {
   type PostgresConnection,
   type PostgresRow,
 } from "./connection.ts";
-import { isConnectionLost, isPassing } from "./errors.ts";
+import { isConnectionLost, isTemporary } from "./errors.ts";
 import type { PostgresPoolOptions } from "./options.ts";
 import { type Create, createPool, type PostgresStatement } from "./pool.ts";
 import { prepareTables, type Tables } from "./tables.ts";
@@ -60,7 +60,7 @@ export function createPostgresLink(options: PostgresLinkOptions) {
     },
     beat: (connections) => connections.beat(),
     isLost: isConnectionLost,
-    isPassing,
+    isTemporary,
   });
 
   function createClient(): PostgresClient {

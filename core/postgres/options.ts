@@ -57,7 +57,7 @@ export const POSTGRES_POOL_OPTIONS: OptionRules<PostgresPoolOptions> = {
 export const DEFAULT_SCHEMA = "public";
 
 /** Names in a database that processes share. */
-export interface MeetingPoint {
+export interface SharedNames {
   /** The channel of notifications. */
   readonly channel: string;
   /** The key of the advisory lock, as text. */
@@ -65,7 +65,7 @@ export interface MeetingPoint {
 }
 
 /** Returns the names for a table, or for a part of it. */
-export function meetingPoint(...names: readonly string[]): MeetingPoint {
+export function sharedNames(...names: readonly string[]): SharedNames {
   const hash = nodeCrypto().createHash("sha256").update(JSON.stringify(names))
     .digest();
   return {

@@ -89,11 +89,11 @@ export function createRedisLink(options: RedisLinkOptions) {
     async beat(commands) {
       // A write without effect: a former master refuses it, but still answers
       // reads.
-      const write = commands.send(["DEL", besides(key)]);
+      const write = commands.send(["DEL", unusedKey(key)]);
       await Promise.all([write, listening?.beat(commands)]);
     },
     isLost: isConnectionLost,
-    isPassing: isTemporary,
+    isTemporary,
   });
   const commands: RedisCommands = {
     send: (...args) => link.use((commands) => commands.send(...args)),
@@ -103,7 +103,7 @@ export function createRedisLink(options: RedisLinkOptions) {
 }
 
 /** Returns a key on the same shard, which never exists. */
-function besides(key: string): string {
+function unusedKey(key: string): string {
   const open = key.indexOf("{");
   const hasTag = open !== -1 && key.indexOf("}", open) > open + 1;
   return hasTag ? `${key}:beat` : `{${key}}:beat`;

@@ -48,7 +48,7 @@ export function connectNodeRedis(
       await copy.connect();
     },
     send: (args, key) =>
-      copy!.sendCommand(...routeOf(kind, key), args, AS_THEY_COME),
+      copy!.sendCommand(...routeOf(kind, key), args, RAW_REPLIES),
     subscribe: (channel, onMessage) => copy!.subscribe(channel, onMessage),
     close() {
       destroy(copy);
@@ -63,7 +63,7 @@ function routeOf(kind: NodeRedisKind, key: string): unknown[] {
 }
 
 /** Options of a command. The client may map types of replies to others. */
-const AS_THEY_COME = { typeMapping: {} };
+const RAW_REPLIES = { typeMapping: {} };
 
 /** Commands aren't repeated, and go to the master. */
 const SENTINEL = {

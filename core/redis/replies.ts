@@ -12,7 +12,7 @@ const REPLY =
  * Replies of a server that starts, changes its role, is busy, or has got a password.
  * Another connection may reach another server.
  */
-const PASSING =
+const LOST =
   /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|NOAUTH|READONLY|UNBLOCKED|MOVED|ASK) /;
 
 /** Replies of a server that lacks memory, disk or replicas, or is moving the keys. */
@@ -20,7 +20,7 @@ const TEMPORARY = /^(OOM|MISCONF|NOREPLICAS|TRYAGAIN|Too many Cluster) /;
 
 /** Whether the connection or its server failed. */
 export function isConnectionLost({ message }: Error): boolean {
-  return !REPLY.test(message) || PASSING.test(message);
+  return !REPLY.test(message) || LOST.test(message);
 }
 
 /** Whether the command may succeed later on the same connection. */

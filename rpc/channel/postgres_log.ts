@@ -18,8 +18,8 @@ import { toHex } from "../../core/bytes/bytes.ts";
 import { createPostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
-  meetingPoint,
   type PostgresOptions,
+  sharedNames,
 } from "../../core/postgres/options.ts";
 import { Slots } from "../../core/promises.ts";
 import type { LogFollower, MessageLog, Page } from "./message_log.ts";
@@ -67,7 +67,7 @@ export function createPostgresLog(
   const { name } = options;
   const { schema = DEFAULT_SCHEMA, table = "kit_messages" } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
-  const { channel, lock } = meetingPoint("channel", schema, table, name);
+  const { channel, lock } = sharedNames("channel", schema, table, name);
   const sql = logSql(`${schema}.${table}`);
   const pageSize = Math.min(MAX_PAGE, history);
   // A statement can't delete what it appends.
