@@ -38,20 +38,6 @@ export function createKeyRing(secret: string | readonly string[]) {
         crypto.subtle.importKey("raw", secret, HMAC, false, ["sign", "verify"])
       ),
     );
-  const sealingKeys = new Map<string, Uint8Array>();
-
-  function sealingKey(index: number, purpose: string): Uint8Array {
-    const name = `${index}:${purpose}`;
-    let key = sealingKeys.get(name);
-    if (key === undefined) {
-      // RFC 5869: a key for one purpose says nothing about another.
-      const info = `@quartet/kit auth: ${purpose}`;
-      const { hkdfSync } = nodeCrypto();
-      key = new Uint8Array(hkdfSync("sha256", secrets[index]!, "", info, 32));
-      sealingKeys.set(name, key);
-    }
-    return key;
-  }
 
   return {
     /** Returns the HMAC-SHA-256 of a text by the first secret, in base64url. */
@@ -81,7 +67,7 @@ export function createKeyRing(secret: string | readonly string[]) {
      */
     seal(purpose: string, text: string): string {
       const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-      const key = sealingKey(0, purpose);
+      const key = sealingKey(secrets[0]!, purpose);
       const cipher = nodeCrypto().createCipheriv(CIPHER, key, nonce);
       const parts = [nonce, cipher.update(text, "utf8"), cipher.final()];
       return encodeBase64url(concatBytes([...parts, cipher.getAuthTag()]));
@@ -93,13 +79,19 @@ export function createKeyRing(secret: string | readonly string[]) {
       if (bytes === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) {
         return undefined;
       }
-      for (let index = 0; index < secrets.length; index++) {
-        const text = decrypt(sealingKey(index, purpose), bytes);
+      for (const secret of secrets) {
+        const text = decrypt(sealingKey(secret, purpose), bytes);
         if (text !== undefined) return text;
       }
       return undefined;
     },
   };
+}
+
+/** Returns a key for one purpose, which says nothing about others (RFC 5869). */
+function sealingKey(secret: Uint8Array, purpose: string): Uint8Array {
+  const info = `@quartet/kit auth: ${purpose}`;
+  return new Uint8Array(nodeCrypto().hkdfSync("sha256", secret, "", info, 32));
 }
 
 function decrypt(key: Uint8Array, bytes: Uint8Array): string | undefined {
