@@ -6,7 +6,7 @@ import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
 import { isSafeRedirect } from "../safe_redirect.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
-import type { BaseUser } from "../user.ts";
+import type { User } from "../user.ts";
 import { aRedirectUri } from "./address.ts";
 import {
   errorOfCallback,
@@ -67,8 +67,8 @@ export function createOAuthFlow(
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
    * @throws {TypeError} If the redirect URI isn't valid.
    */
-  function begin<U extends BaseUser>(
-    provider: AuthProvider<U>,
+  function begin(
+    provider: AuthProvider,
     requested: string | undefined,
     cookieHeader: string | null,
     returnTo?: unknown,
@@ -102,11 +102,11 @@ export function createOAuthFlow(
    * the user, which rejects with an {@linkcode AuthError} if there is none; and
    * the path to go to.
    */
-  function finish<U extends BaseUser>(
-    provider: AuthProvider<U>,
+  function finish(
+    provider: AuthProvider,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
-  ): { cookies: string[]; user: Promise<U>; returnTo: string | undefined } {
+  ): { cookies: string[]; user: Promise<User>; returnTo: string | undefined } {
     const pending = flowCookies.find(answer.state, cookieHeader);
     return {
       cookies: flowCookies.remove(answer.state),
@@ -115,11 +115,11 @@ export function createOAuthFlow(
     };
   }
 
-  async function complete<U extends BaseUser>(
-    provider: AuthProvider<U>,
+  async function complete(
+    provider: AuthProvider,
     answer: OAuthCallbackParameters,
     pending: PendingSignIn | string,
-  ): Promise<U> {
+  ): Promise<User> {
     if (provider.handleCallback === undefined) throw notOAuth(provider.id);
     if (typeof pending === "string") throw stateMismatch(pending);
     const { code, redirectUri = provider.redirectUri } = answer;
@@ -136,7 +136,7 @@ export function createOAuthFlow(
       );
     }
     let refusal: SignInReason | undefined;
-    let user: U | null;
+    let user: User | null;
     try {
       user = await provider.handleCallback({
         code,
@@ -155,9 +155,9 @@ export function createOAuthFlow(
   }
 
   /** Returns why a callback isn't the end of a sign-in, if it isn't. */
-  function mismatch<U extends BaseUser>(
+  function mismatch(
     pending: PendingSignIn,
-    { id, issuer }: AuthProvider<U>,
+    { id, issuer }: AuthProvider,
     answer: OAuthCallbackParameters,
     redirectUri: unknown,
   ): string | undefined {
@@ -196,8 +196,8 @@ function isReturnAddress(value: unknown): value is string {
     value.length <= MAX_RETURN_TO;
 }
 
-function readRedirectUri<U extends BaseUser>(
-  provider: AuthProvider<U>,
+function readRedirectUri(
+  provider: AuthProvider,
   requested: string | undefined,
 ): string {
   const { redirectUri = requested } = provider;
