@@ -31,7 +31,7 @@ export interface Endpoint {
 }
 
 /** The method of endpoints that answer every method. */
-export const ANY_METHOD = "";
+const ANY_METHOD = "";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 

@@ -17,7 +17,7 @@ import type { RequestAuth } from "./request_auth.ts";
 import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
 
 /** The response to anonymous requests instead of the default 401. */
-export type AnonymousAnswer = Pick<AuthRule, "redirect" | "unauthorized">;
+type AnonymousAnswer = Pick<AuthRule, "redirect" | "unauthorized">;
 
 /** Roles that a user needs: any one of them, or all. */
 export interface RoleDemand {

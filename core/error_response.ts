@@ -40,7 +40,7 @@ export function methodNotAllowed(message: string, allow: string): Response {
 }
 
 /** An error whose code, message and status clients may see. */
-export interface ClientError extends Error {
+interface ClientError extends Error {
   readonly code: string;
   /** Returns the response to the failed request. */
   toResponse(): Response;

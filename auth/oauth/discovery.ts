@@ -58,7 +58,7 @@ const OPENID = "/.well-known/openid-configuration";
 const OAUTH = "/.well-known/oauth-authorization-server";
 
 /** Settings of {@linkcode createDiscovery}. */
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** The provider's id, for the log. */
   readonly id: string;
   readonly issuer: string;

@@ -7,7 +7,7 @@ import type { IdTokenRules } from "./authorization_server.ts";
  *
  * @throws {ProviderError} If the token isn't valid for this sign-in.
  */
-export type VerifyIdToken = (
+type VerifyIdToken = (
   rules: IdTokenRules,
   idToken: string | undefined,
   nonce: string | undefined,

@@ -33,7 +33,7 @@ const OPTIONS: OptionRules<PasswordHashOptions> = {
 export type ScryptParameters = Required<PasswordHashOptions>;
 
 /** A parsed hash. */
-export interface PasswordHash {
+interface PasswordHash {
   readonly parameters: ScryptParameters;
   readonly salt: Uint8Array;
   readonly hash: Uint8Array;

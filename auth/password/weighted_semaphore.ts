@@ -13,7 +13,7 @@ interface Waiter {
  * @throws {QueueFullError} If too much is waiting, and no other caller has a
  * longer queue.
  */
-export type RunInTurn = <T>(
+type RunInTurn = <T>(
   weight: number,
   work: () => Promise<T>,
   caller?: string,

@@ -115,7 +115,7 @@ export const OAUTH_OPTIONS: OptionRules<
 };
 
 /** The checked options of a provider, and how it differs from others. */
-export interface OAuthSettings<P>
+interface OAuthSettings<P>
   extends OAuthClientOptions, ProfileOption<P, BaseUser> {
   /** The operation in error messages, such as `create GitHub provider`. */
   readonly operation: string;

@@ -33,7 +33,7 @@ const BASE_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** An account that credentials may be for. */
-export interface Account {
+interface Account {
   /** The name, the same for all spellings. */
   readonly name: string;
   /** The name as it was sent. `undefined` if it was sent in several spellings. */

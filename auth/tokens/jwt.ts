@@ -24,7 +24,7 @@ export interface JWTPayload {
 }
 
 /** The requirements for the claims of a token. */
-export interface TokenRules {
+interface TokenRules {
   /** Allowed difference between servers' clocks, in seconds. */
   readonly clockTolerance: number;
   /** The required `iss`. If absent, a token must have no `iss`. */

@@ -1,5 +1,5 @@
 /** Options of a {@linkcode GenerationMap}. */
-export interface GenerationMapOptions<K, V> {
+interface GenerationMapOptions<K, V> {
   /** Maximum entries, of both generations together. */
   readonly maxSize: number;
   /**

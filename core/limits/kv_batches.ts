@@ -26,7 +26,7 @@ import type {
 } from "./rate_limit_kv.ts";
 
 /** A window. A mark is one without a count. */
-export interface KvWindow {
+interface KvWindow {
   /** When it ends, in milliseconds since the Unix epoch. */
   readonly end: number;
   readonly count: number;

@@ -69,7 +69,7 @@ export const SHARED_RATE_LIMIT_OPTIONS: OptionRules<SharedRateLimitOptions> = {
 };
 
 /** The answer to an event, and its store. */
-export interface Taken extends RateLimitResult {
+interface Taken extends RateLimitResult {
   /** The store that counted the event. `undefined` for this process's memory. */
   readonly store?: RateLimitStore;
 }

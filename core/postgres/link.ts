@@ -13,8 +13,7 @@ import { type Create, createPool, type PostgresStatement } from "./pool.ts";
 import { prepareTables, type Tables } from "./tables.ts";
 
 /** Options of {@linkcode createPostgresLink}. */
-export interface PostgresLinkOptions
-  extends Omit<PostgresPoolOptions, "schema"> {
+interface PostgresLinkOptions extends Omit<PostgresPoolOptions, "schema"> {
   /** The operation in errors of a wrong client, such as `create channel`. */
   readonly operation: string;
   /** The link's user in errors and logs, such as `session store`. */

@@ -57,7 +57,7 @@ export const POSTGRES_POOL_OPTIONS: OptionRules<PostgresPoolOptions> = {
 export const DEFAULT_SCHEMA = "public";
 
 /** Names in a database that processes share. */
-export interface SharedNames {
+interface SharedNames {
   /** The channel of notifications. */
   readonly channel: string;
   /** The key of the advisory lock, as text. */

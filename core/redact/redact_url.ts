@@ -17,7 +17,7 @@
 export const REDACTED = "REDACTED";
 
 /** Redacts a percent-decoded value. */
-export type RedactDecoded = (text: string) => string;
+type RedactDecoded = (text: string) => string;
 
 /** Redacts a URL, or any text without white space that may be one. */
 export function redactURL(text: string, redact: RedactDecoded): string {

@@ -37,7 +37,7 @@ export interface RedisLinkOptions extends
 }
 
 /** A channel to listen to. */
-export interface RedisChannel {
+interface RedisChannel {
   readonly channel: string;
   readonly onMessage: (message: string) => void;
 }

@@ -21,7 +21,7 @@ export interface Socket {
 }
 
 /** A socket that opens after the response has been returned. */
-export interface Upgraded {
+interface Upgraded {
   readonly socket: Socket;
   readonly response: Response;
 }
