@@ -11,7 +11,7 @@ import { markPersonal } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";
 import type { RequestSession, SessionWatch } from "../core/request_session.ts";
 import type { AuthCore } from "./core.ts";
-import { copySession } from "./sessions/session_copy.ts";
+import { copySession } from "./sessions/session_claims.ts";
 import { userFromSession } from "./sessions/session_user.ts";
 import { sessionKeyOf } from "./sessions/session_watcher.ts";
 import {

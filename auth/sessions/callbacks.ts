@@ -12,9 +12,14 @@ import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { isCustomClaim, PROTECTED_CLAIMS } from "./custom_claims.ts";
-import { definedFields, isSame, keep } from "./json_copy.ts";
-import { copySession } from "./session_copy.ts";
+import {
+  definedFields,
+  isCustomClaim,
+  isSame,
+  keep,
+  PROTECTED_CLAIMS,
+} from "./claims.ts";
+import { copySession } from "./session_claims.ts";
 import { checkUser } from "./session_user.ts";
 import {
   type AuthResult,

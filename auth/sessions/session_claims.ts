@@ -1,14 +1,12 @@
 /**
- * Maps sessions to the claims of a token, and back.
+ * Maps sessions to the claims of a token, and back. Copies sessions.
  *
  * @module
  */
 
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { Session } from "../user.ts";
-import { customClaims } from "./custom_claims.ts";
-import { definedFields } from "./json_copy.ts";
-import { fixedDate } from "./session_copy.ts";
+import { customClaims, definedFields } from "./claims.ts";
 import { checkUser, someRoles } from "./session_user.ts";
 
 /**
@@ -81,4 +79,38 @@ export function fromForeignPayload(
     // Nested deeper than sessions are.
     return undefined;
   }
+}
+
+/** Returns a copy of a shared session, for one request. */
+export function copySession(shared: Readonly<Session>): Session {
+  const session = { ...shared };
+  if (session.roles !== undefined) session.roles = session.roles.slice();
+  if (session.claims !== undefined) {
+    session.claims = customClaims(session.claims);
+  }
+  return session;
+}
+
+/**
+ * A `Date` that can't be changed, so that all copies of a session share it.
+ * Creating two dates costs as much as finding the session.
+ */
+class FixedDate extends Date {}
+
+for (const name of Object.getOwnPropertyNames(Date.prototype)) {
+  if (!name.startsWith("set")) continue;
+  Object.defineProperty(FixedDate.prototype, name, {
+    value(): never {
+      throw new TypeError(
+        `Cannot ${name} a session's date: make a copy with new Date(date)`,
+      );
+    },
+  });
+}
+// Comparing and printing treat it like any other date.
+Object.defineProperty(FixedDate.prototype, "constructor", { value: Date });
+
+/** Returns a date that can't be changed, from seconds of the Unix epoch. */
+function fixedDate(seconds: number): Date {
+  return new FixedDate(seconds * 1000);
 }

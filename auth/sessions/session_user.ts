@@ -12,8 +12,7 @@ import {
   type Rule,
 } from "../../core/check/rules.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { customClaims } from "./custom_claims.ts";
-import { definedFields } from "./json_copy.ts";
+import { customClaims, definedFields } from "./claims.ts";
 
 /** The rule for roles. */
 export const someRoles: Rule = anArrayOf("strings", aString);

@@ -25,7 +25,7 @@ import { Slots, withTimeout } from "../../core/promises.ts";
 import type { SessionWatch } from "../../core/request_session.ts";
 import type { SessionRecord } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
-import { isSame } from "./json_copy.ts";
+import { isSame } from "./claims.ts";
 import type { Sessions } from "./sessions.ts";
 import {
   isVerified,

@@ -12,8 +12,7 @@ import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { type JWTPayload, MAX_TOKEN_LENGTH, signToken } from "../tokens/jwt.ts";
 import type { Session, User } from "../user.ts";
 import { callJwt } from "./callbacks.ts";
-import { fromPayload, toPayload } from "./session_claims.ts";
-import { copySession } from "./session_copy.ts";
+import { copySession, fromPayload, toPayload } from "./session_claims.ts";
 import { createSessionId, signSessionId } from "./session_cookie.ts";
 import { sessionFromUser } from "./session_user.ts";
 import {

@@ -1,10 +1,51 @@
 /**
- * Copies the values that a session stores, without keys that name secrets.
+ * The claims that a session stores besides its own: copies as JSON, without keys
+ * that name secrets.
  *
  * @module
  */
 
 import { isSecretField } from "../../core/redact/redact_url.ts";
+
+/**
+ * Claims that only the session decides about: those that RFC 7519, section 4.1,
+ * and OpenID Connect give a meaning, and the session's own.
+ */
+export const PROTECTED_CLAIMS: readonly string[] = [
+  "sub",
+  "iat",
+  "exp",
+  "nbf",
+  "iss",
+  "aud",
+  "jti",
+  "sid",
+  "auth_time",
+  "provider",
+];
+
+const RESERVED = new Set([...PROTECTED_CLAIMS, "email", "name", "roles"]);
+
+/** Whether a claim is a custom one, as in `session.claims`. */
+export function isCustomClaim(name: string): boolean {
+  return !RESERVED.has(name);
+}
+
+/**
+ * Returns copies of the custom claims of an object, without secrets, or
+ * `undefined` if there are none.
+ *
+ * @throws {TypeError} If JSON can't represent a value.
+ */
+export function customClaims(
+  fields: object,
+): Record<string, unknown> | undefined {
+  const claims: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (isCustomClaim(key)) keep(claims, key, value);
+  }
+  return Object.keys(claims).length > 0 ? claims : undefined;
+}
 
 /** Keys that could cause prototype pollution. */
 const UNSAFE_KEYS = new Set(["__proto__", "constructor", "prototype"]);
@@ -28,7 +69,7 @@ export function keep(
 }
 
 /** Returns a JSON-compatible copy of a value. */
-export function copyJSON(value: unknown, claim: string, depth = 0): unknown {
+function copyJSON(value: unknown, claim: string, depth: number): unknown {
   if (typeof value === "string" || typeof value === "boolean") return value;
   if (value === null) return null;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
