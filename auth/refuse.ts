@@ -75,7 +75,7 @@ function decide(
   span?.setAttribute("app.auth.allowed", reason === undefined);
   if (reason === undefined) return undefined;
   span?.setAttribute("app.auth.reason", reason);
-  span?.setAttribute("app.reason", `refused: ${inWords(reason, guard, auth)}`);
+  span?.setAttribute("app.reason", `refused: ${explain(reason, guard, auth)}`);
   auth.deny(reason);
   const refusal = reason === "anonymous"
     ? unauthorized(guard.anonymous, request)
@@ -85,7 +85,7 @@ function decide(
 }
 
 /** Returns what a refused request lacks. */
-function inWords(
+function explain(
   reason: DenialReason,
   { demands }: Guard,
   auth: RequestAuth,

@@ -67,7 +67,7 @@ export interface HonoMiddleware {
 }
 
 /** The context that all middlewares of the kit on one Hono app share. */
-class HonoVisit extends Context {
+class SharedContext extends Context {
   readonly c: HonoContext;
   /** Whether a part has answered instead of Hono. */
   isAnswered = false;
@@ -78,7 +78,7 @@ class HonoVisit extends Context {
   }
 }
 
-const visits = new WeakMap<RequestContext, HonoVisit>();
+const contexts = new WeakMap<RequestContext, SharedContext>();
 
 /**
  * Creates a middleware for Hono from modules of the kit. Mount them together or
@@ -129,8 +129,8 @@ export function toHono(...parts: Mountable[]): HonoMiddleware {
     next: () => Promise<void>,
   ): Promise<Response | undefined> {
     const c = honoContext as HonoContext;
-    let context = visits.get(c);
-    if (context === undefined) visits.set(c, context = new HonoVisit(c));
+    let context = contexts.get(c);
+    if (context === undefined) contexts.set(c, context = new SharedContext(c));
     let isPassed = false;
     const response = await visit(host, context, () => {
       isPassed = true;
@@ -156,7 +156,7 @@ function infoOf(env: unknown): ConnectionInfo | undefined {
  * that is a 500, the error is thrown, so that the parts see it.
  */
 async function pass(
-  context: HonoVisit,
+  context: SharedContext,
   next: () => Promise<void>,
 ): Promise<Response> {
   const { c, c: { req } } = context;
@@ -184,7 +184,7 @@ function noteNextRoute(
   context: Context,
   next: DirectNext,
 ): MaybePromise<Response> {
-  if (context instanceof HonoVisit) {
+  if (context instanceof SharedContext) {
     const { matchedRoutes = [], routeIndex = 0 } = context.c.req;
     const rest = matchedRoutes.slice(routeIndex);
     noteRoute(rest.find(({ method }) => method !== "ALL") ?? rest.at(-1));
@@ -207,7 +207,7 @@ function replaceResponse(c: { res: unknown }, response: Response): void {
 
 /** Answers an error that no part has handled with Hono's error page. */
 function recover(error: unknown, request: Request, context: Context) {
-  if (!(context instanceof HonoVisit) || error !== context.c.error) {
+  if (!(context instanceof SharedContext) || error !== context.c.error) {
     return recoverResponse(error, request);
   }
   currentScope()?.span?.error(error);

@@ -21,7 +21,7 @@ export function reportFailure(
   error: unknown,
   span: ObservedSpan | undefined,
 ): void {
-  span?.setAttribute("app.reason", inWords(error));
+  span?.setAttribute("app.reason", explain(error));
   const { code, cause } =
     error instanceof AuthError || isA(error, UnavailableError)
       ? error
@@ -50,7 +50,7 @@ export function reportFailure(
  * Returns why a sign-in failed, for the trace. The text of the log is only part
  * of it under the dev command.
  */
-function inWords(error: unknown): string {
+function explain(error: unknown): string {
   if (!(error instanceof AuthError)) return "failed: an error was thrown";
   const { message, retryAfter, cause } = error;
   if (retryAfter !== undefined) {

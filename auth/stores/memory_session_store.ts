@@ -107,7 +107,7 @@ export function createMemorySessionStore(
   let uses = 0;
 
   /** Called last, because a listener may call methods of the store. */
-  function tell(ids: readonly string[]): void {
+  function notify(ids: readonly string[]): void {
     if (ids.length === 0) return;
     for (const listener of listeners) listener(ids);
   }
@@ -134,14 +134,14 @@ export function createMemorySessionStore(
     while ((oldest = recency.oldest) && isOver(oldest, time)) drop(oldest);
     const ofUser = users.get(userId);
     if (ofUser !== undefined && ofUser.size >= maxSessionsPerUser) {
-      let idlest: Entry | undefined;
+      let leastRecent: Entry | undefined;
       for (const entry of ofUser) {
         if (isOver(entry, time)) drop(entry);
-        else if (idlest === undefined || entry.used < idlest.used) {
-          idlest = entry;
+        else if (leastRecent === undefined || entry.used < leastRecent.used) {
+          leastRecent = entry;
         }
       }
-      if (ofUser.size >= maxSessionsPerUser) ended.push(drop(idlest!));
+      if (ofUser.size >= maxSessionsPerUser) ended.push(drop(leastRecent!));
     }
     if (entries.size >= maxSessions) ended.push(drop(recency.oldest!));
     return ended;
@@ -182,25 +182,25 @@ export function createMemorySessionStore(
       if (ofUser === undefined) users.set(userId, new Set([entry]));
       else ofUser.add(entry);
       recency.add(entry);
-      tell(ended);
+      notify(ended);
     },
 
     touch(record) {
       const kept = store.get(record.id);
       if (kept === undefined || kept.userId !== record.userId) return false;
       entries.get(record.id)!.record = copyOf(record);
-      tell([record.id]);
+      notify([record.id]);
       return true;
     },
 
     delete(id) {
       const entry = entries.get(id);
-      if (entry !== undefined) tell([drop(entry)]);
+      if (entry !== undefined) notify([drop(entry)]);
     },
 
     deleteByUser(userId) {
       const count = store.listByUser(userId).length;
-      tell(Array.from(users.get(userId) ?? [], drop));
+      notify(Array.from(users.get(userId) ?? [], drop));
       return count;
     },
 
@@ -214,9 +214,9 @@ export function createMemorySessionStore(
 
     onEnded(listener) {
       // A function of its own, so that a listener can be added twice.
-      const tellOnly = (ids: readonly string[]) => listener(ids);
-      listeners.add(tellOnly);
-      return () => void listeners.delete(tellOnly);
+      const own = (ids: readonly string[]) => listener(ids);
+      listeners.add(own);
+      return () => void listeners.delete(own);
     },
   };
   return store;

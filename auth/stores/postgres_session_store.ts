@@ -106,12 +106,12 @@ export function createPostgresSessionStore(
     tables: sql.tables,
     listen: {
       channel,
-      onMessage: (ids) => tell(ids === "" ? undefined : ids.split(" ")),
-      onListen: () => tell(undefined),
+      onMessage: (ids) => notify(ids === "" ? undefined : ids.split(" ")),
+      onListen: () => notify(undefined),
     },
   });
 
-  function tell(ids: readonly string[] | undefined): void {
+  function notify(ids: readonly string[] | undefined): void {
     for (const listener of [...listeners]) listener(ids);
   }
 

@@ -55,14 +55,14 @@ export function createSessionNotices(
     link = undefined;
   }
 
-  function tell(ids: readonly string[] | undefined): void {
+  function notify(ids: readonly string[] | undefined): void {
     for (const listener of listeners) listener(ids);
   }
 
   function createLink() {
     const listening = createListening({
       channel,
-      onMessage: (message) => tell(readMessage(message)),
+      onMessage: (message) => notify(readMessage(message)),
     });
     return createStoreLink({
       what: `${what}, to hear of sessions that end`,
@@ -75,14 +75,14 @@ export function createSessionNotices(
         const open = async () => {
           await listening.open(connection);
           // Earlier messages were missed.
-          tell(undefined);
+          notify(undefined);
           return connection;
         };
         return { ready: open(), close: connection.close };
       },
       beat: () => listening.beat(commands),
       // The connection for commands may work. Then listeners can look.
-      onLost: () => tell(undefined),
+      onLost: () => notify(undefined),
       isLost: () => true,
       isTemporary: () => false,
     });

@@ -34,7 +34,7 @@ export class GenerationMap<K, V> {
   #young = new Map<K, V>();
   #old = new Map<K, V>();
   #weight = 0;
-  #turn = 0;
+  #rotatesAt = 0;
 
   /** Creates an empty map. */
   constructor(options: GenerationMapOptions<K, V>) {
@@ -51,10 +51,10 @@ export class GenerationMap<K, V> {
 
   /** Starts a new generation if the present one began a lifetime ago. */
   advance(time: number): void {
-    if (time < this.#turn) return;
-    if (time >= this.#turn + this.#lifetime) this.clear();
+    if (time < this.#rotatesAt) return;
+    if (time >= this.#rotatesAt + this.#lifetime) this.clear();
     else this.rotate();
-    this.#turn = time + this.#lifetime;
+    this.#rotatesAt = time + this.#lifetime;
   }
 
   /** Returns a value without counting that as a use. */
