@@ -31,13 +31,13 @@ export interface RedisLinkOptions extends
   /** A key on the shard to use. */
   readonly key: string;
   /** A channel to listen to, over a separate connection. */
-  readonly listen?: RedisChannel;
+  readonly listen?: RedisSubscription;
   /** Called with each new connection, before other code may use it. */
   readonly onConnect?: (commands: RedisCommands) => Promise<void>;
 }
 
 /** A channel to listen to. */
-interface RedisChannel {
+interface RedisSubscription {
   readonly channel: string;
   readonly onMessage: (message: string) => void;
 }
@@ -129,7 +129,7 @@ async function run(
  * Listens to a channel, and checks that messages arrive by publishing some to
  * itself.
  */
-export function createListening({ channel, onMessage }: RedisChannel) {
+export function createListening({ channel, onMessage }: RedisSubscription) {
   const own = `${channel}:${crypto.randomUUID()}`;
   const waiting: (() => void)[] = [];
 
