@@ -5,8 +5,7 @@
  * @module
  */
 
-import { checkValue } from "../../core/check/options.ts";
-import { isObject, rule, secret } from "../../core/check/rules.ts";
+import { isObject, kindOf } from "../../core/check/rules.ts";
 import { isSecretField } from "../../core/redact/redact_url.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
@@ -28,9 +27,6 @@ import {
   type VerifiedSession,
 } from "./verify_session.ts";
 
-const aPayload = secret(rule("a payload", isObject));
-const aSession = secret(rule("a session", isObject));
-
 /**
  * Calls the `jwt` callback, which builds a session's payload from the default.
  * The result has the session's protected claims, and no secrets.
@@ -47,7 +43,12 @@ export async function callJwt(
   if (jwt === undefined) return payload;
   const token = structuredClone(payload);
   const built = await jwt({ token, session, ...(user && { user }) });
-  checkValue(built, "what the jwt callback returned", aPayload, "keep session");
+  if (!isObject(built)) {
+    const received = kindOf(built);
+    throw new TypeError(
+      `Cannot keep session: the jwt callback must return a payload, received ${received}`,
+    );
+  }
   const ignore = (name: string) => emit({ type: "claim_ignored", name });
   const result = {} as JWTPayload;
   for (const name of PROTECTED_CLAIMS) {
@@ -85,8 +86,12 @@ export async function callSession(
     token: structuredClone(verified.payload),
     session: copySession(verified.session),
   });
-  const what = "what the session callback returned";
-  checkValue(custom, what, aSession, "read session");
+  if (typeof custom !== "object" || custom === null) {
+    const received = kindOf(custom);
+    throw new TypeError(
+      `Cannot read session: the session callback must return one, received ${received}`,
+    );
+  }
   checkUser(
     { ...custom, id: custom.userId },
     "userId",

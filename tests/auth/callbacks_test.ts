@@ -299,19 +299,10 @@ Deno.test("A callback that throws or returns an invalid value at sign-in fails t
     [{ onSignIn: fail }, "The callback is broken"],
     [{ onSignIn: () => Promise.reject(new Error("down")) }, "down"],
     [{ jwt: fail }, "The callback is broken"],
-    [
-      { jwt: () => null as never },
-      "jwt callback returned must be a payload, received null",
-    ],
-    [
-      { jwt: () => "x" as never },
-      "jwt callback returned must be a payload, received a string",
-    ],
+    [{ jwt: () => null as never }, "must return a payload, received null"],
+    [{ jwt: () => "x" as never }, "must return a payload, received a string"],
     [{ session: fail }, "The callback is broken"],
-    [
-      { session: () => null as never },
-      "session callback returned must be a session, received null",
-    ],
+    [{ session: () => null as never }, "must return one, received null"],
     [{ session: () => ({}) as never }, "userId of what the session callback"],
   ];
   for (const strategy of STRATEGIES) {
