@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { AttributeValue, SpanData, SpanEvent } from "../types.ts";
+import type { SpanData, SpanEvent } from "../types.ts";
 
 /** The part of a span with its attributes. */
 export type Attributed = Pick<SpanData, "attributes">;
@@ -97,22 +97,6 @@ function endOf(span: SpanData): string | undefined {
   return end === undefined ? `after code ${code}` : `closed with ${code}`;
 }
 
-/** The attributes of a line of code. */
-export const CODE_LINE = ["code.file.path", "code.line.number"] as const;
-
-/**
- * Looks up the line of code, which otherwise happens when it is read. If it is
- * unknown, its attributes are removed. Call it before copying attributes.
- *
- * @returns The same object.
- */
-export function settleLine<T extends Readonly<Record<string, AttributeValue>>>(
-  attributes: T,
-): T {
-  void attributes[CODE_LINE[0]];
-  return attributes;
-}
-
 /**
  * Returns the line of code behind a span, such as `posts.ts:41`, or
  * `../shared/db.ts:7` for a file outside of the folder. `undefined` if the line
@@ -121,7 +105,7 @@ export function settleLine<T extends Readonly<Record<string, AttributeValue>>>(
  * @param folder The absolute path that the result is relative to.
  */
 export function codeLineOf(
-  { attributes }: Pick<SpanData, "attributes">,
+  { attributes }: Attributed,
   folder: string,
 ): string | undefined {
   const path = attributes["code.file.path"];

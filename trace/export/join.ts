@@ -13,7 +13,6 @@
  * @module
  */
 
-import { settleLine } from "./attributes.ts";
 import type { SerializedTrace, SpanData } from "../types.ts";
 import { alignClocks, type Node, processOf } from "./align_clocks.ts";
 import {
@@ -232,7 +231,7 @@ function joinedSpan(node: Node): SpanData {
     startTime: span.startTime + shift,
     endTime: span.endTime + shift,
     attributes: isFirst
-      ? { ...settleLine(span.attributes), [CLOCK_SHIFT]: shift }
+      ? { ...span.attributes, [CLOCK_SHIFT]: shift }
       : span.attributes,
     events: span.events.map((event) => ({
       ...event,

@@ -6,7 +6,6 @@
 
 import { checkValue } from "../../core/check/options.ts";
 import { finiteNumbers, kindOf, show } from "../../core/check/rules.ts";
-import { settleLine } from "./attributes.ts";
 import type { AttributeValue } from "../types.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
 
@@ -20,7 +19,7 @@ const INT_LIMIT = 2 ** 63;
 export function toKeyValues(
   attributes: Readonly<Record<string, AttributeValue>>,
 ): OTLPKeyValue[] {
-  return Object.entries(settleLine(attributes)).map(([key, value]) => ({
+  return Object.entries(attributes).map(([key, value]) => ({
     key: key.toWellFormed(),
     value: toAnyValue(value),
   }));

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { settleLine } from "./attributes.ts";
 import { show } from "../../core/check/rules.ts";
 import type {
   AttributeValue,
@@ -218,7 +217,7 @@ function packAttributes(
   attributes: SpanData["attributes"],
   { strings, shapes }: Tables,
 ): unknown[] {
-  const values = Object.entries(settleLine(attributes)).map(([key, value]) => {
+  const values = Object.entries(attributes).map(([key, value]) => {
     if (typeof value === "string") return numberOf(value, strings);
     if (typeof value === "number") return numberText(value);
     if (typeof value === "boolean") return value;

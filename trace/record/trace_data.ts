@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CODE_LINE, exceptionOf, settleLine } from "../export/attributes.ts";
+import { exceptionOf } from "../export/attributes.ts";
 import { metadataOf, OPEN, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
 import type { TraceRecord } from "./trace_record.ts";
@@ -55,10 +55,7 @@ function buildTraceData(trace: TraceRecord): TraceData {
 }
 
 function markOpen(span: SpanData): SpanData {
-  return {
-    ...span,
-    attributes: { ...settleLine(span.attributes), [OPEN]: true },
-  };
+  return { ...span, attributes: { ...span.attributes, [OPEN]: true } };
 }
 
 /** Creates the record of a span with its children. */
@@ -102,45 +99,12 @@ function attributesOf(span: SpanImpl): SpanData["attributes"] {
   const { stack, events = [], trace: { host: { locator } } } = span;
   if (locator === undefined) return values;
   const thrown = exceptionOf({ events })?.attributes?.["exception.stacktrace"];
-  const hasThrown = typeof thrown === "string";
   // A procedure knows the line of its definition.
-  const known = CODE_LINE[0] in values ? { ...values } : undefined;
-  if (!hasThrown && (known !== undefined || stack === undefined)) return values;
-  return addLine(
-    values,
-    () =>
-      (hasThrown ? locator.locateError(thrown) : undefined) ?? known ??
-        (stack && locator.locate(stack)),
-  );
-}
-
-/**
- * Adds the attributes of a line. The line is looked up when one of them is read,
- * because that takes longer than all the rest.
- */
-function addLine(
-  values: Record<string, AttributeValue>,
-  find: () => SpanData["attributes"] | undefined,
-): SpanData["attributes"] {
-  const settle = () => {
-    const line = find();
-    for (const key of CODE_LINE) {
-      delete values[key];
-      const value = line?.[key];
-      if (value !== undefined) values[key] = value;
-    }
-  };
-  for (const key of CODE_LINE) {
-    Object.defineProperty(values, key, {
-      configurable: true,
-      enumerable: true,
-      get() {
-        settle();
-        return values[key];
-      },
-    });
-  }
-  return values;
+  const isKnown = "code.file.path" in values;
+  const line =
+    (typeof thrown === "string" ? locator.locateError(thrown) : undefined) ??
+      (stack && !isKnown ? locator.locate(stack) : undefined);
+  return { ...values, ...line };
 }
 
 /** Creates the record of a span that ran in a browser. */
