@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isDetached } from "../../trace/export/semantics.ts";
 import type { TraceData } from "../../trace/types.ts";
 import type { History } from "./history.ts";
 import type { Evidence } from "./rule.ts";
@@ -16,7 +17,7 @@ import {
   repeatedQuery,
 } from "./rules/repeated.ts";
 import { largeResult, slowQuery, slowRequest } from "./rules/slow.ts";
-import { isDetached, type Unit } from "./units.ts";
+import type { Unit } from "./units.ts";
 
 const RULES = [exception, repeatedQuery, slowQuery, largeResult, idleCache];
 

@@ -12,12 +12,12 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { attributeText } from "../../trace/export/attributes.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import {
-  DETACHED,
   isClientSpan,
+  isDetached,
   isOpenSpan,
+  isReceivedRequest,
   metadataOf,
 } from "../../trace/export/semantics.ts";
 import type { SpanData, TraceData } from "../../trace/types.ts";
@@ -88,11 +88,6 @@ function ownerOf(
   return owner;
 }
 
-/** Whether a span is long-lived work, such as a subscription. */
-export function isDetached({ attributes }: SpanData): boolean {
-  return attributes[DETACHED] === true;
-}
-
 function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
   return parent === undefined || isClientSpan(parent) ||
     isReceivedRequest(span) ||
@@ -103,11 +98,4 @@ function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
 /** Whether the body of a response wasn't sent to its end. */
 export function isCutOff({ events }: SpanData): boolean {
   return events.some(({ name }) => /^response\.(?:cut_off|failed)$/.test(name));
-}
-
-/** Whether a span is a request that a server received. */
-export function isReceivedRequest(span: SpanData): boolean {
-  return routeKeyOf(span) !== undefined && !isClientSpan(span) &&
-    (attributeText(span, "url.full") === undefined ||
-      attributeText(span, "url.path") !== undefined);
 }

@@ -5,11 +5,10 @@
  */
 
 import { attributeText, isQuery } from "../../trace/export/attributes.ts";
-import { isOpenSpan } from "../../trace/export/semantics.ts";
+import { isOpenSpan, isReceivedRequest } from "../../trace/export/semantics.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { SpanData, TraceData, Tracer } from "../../trace/types.ts";
 import type { Findings } from "../findings/findings.ts";
-import { isReceivedRequest } from "../findings/units.ts";
 
 /** The state of a page. In JSON, `undefined` fields are absent. */
 export type PanelState = ReturnType<typeof stateOf>;

@@ -14,8 +14,8 @@
 import type { SpanData } from "../types.ts";
 import {
   CLOCK_ERROR,
-  DETACHED,
   isClientSpan,
+  isDetached,
   isOpenSpan,
   spanKind,
 } from "./semantics.ts";
@@ -102,7 +102,7 @@ function shiftOf(node: Node, clockError: number): number {
 
 /** Whether the end of a span says how long its caller waited. */
 function isTimed(span: SpanData): boolean {
-  return !isOpenSpan(span) && span.attributes[DETACHED] !== true;
+  return !isOpenSpan(span) && !isDetached(span);
 }
 
 /** The packed format writes multiples of this exactly. */

@@ -18,8 +18,8 @@ import { alignClocks, type Node, processOf } from "./align_clocks.ts";
 import {
   ACTION,
   CLOCK_SHIFT,
-  DETACHED,
   isClientSpan,
+  isDetached,
   isOpenSpan,
   joinedMetadata,
   LINK,
@@ -253,7 +253,7 @@ function timesOf(
   const todo = [...root.children];
   for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
     const { span, shift } = node;
-    if (span.attributes[DETACHED] === true) continue;
+    if (isDetached(span)) continue;
     if (isInBrowser || !isClientSpan(span)) {
       start = Math.min(start, span.startTime + shift);
       if (!isOpenSpan(span)) end = Math.max(end, span.endTime + shift);

@@ -55,7 +55,7 @@ export const UPGRADE_LINK = "app.link.upgrade";
 /** `true` on a span that hasn't ended. */
 export const OPEN = "app.open";
 /** `true` on long-lived work, which doesn't count in the trace's duration. */
-export const DETACHED = "app.detached";
+const DETACHED = "app.detached";
 /** The kind of a browser's root span, such as `load` or `click`. */
 export const ACTION = "app.action";
 /**
@@ -74,11 +74,25 @@ export function isClientSpan(span: Attributed): boolean {
 }
 
 /**
- * Whether a request was sent: then it has a full URL, and a received one only a
+ * Whether a request was sent: then it has a full URL, and a received one has a
  * path. A browser receives none.
  */
 export function wasSent(span: Attributed): boolean {
-  return isClientSpan(span) || Object.hasOwn(span.attributes, "url.full");
+  const { attributes } = span;
+  return isClientSpan(span) ||
+    Object.hasOwn(attributes, "url.full") &&
+      !Object.hasOwn(attributes, "url.path");
+}
+
+/** Whether a span is a request that a server received. */
+export function isReceivedRequest(span: SpanData): boolean {
+  return span.layer === "request" && methodOf(span) !== undefined &&
+    !wasSent(span);
+}
+
+/** Whether a span is long-lived work, which isn't part of the trace's total. */
+export function isDetached({ attributes }: Attributed): boolean {
+  return attributes[DETACHED] === true;
 }
 
 /** Whether a span hasn't ended. */
@@ -92,8 +106,7 @@ export function isOpenSpan(span: Attributed): boolean {
  * long-lived work.
  */
 export function waitsFor(parent: Attributed, child: Attributed): boolean {
-  return child.attributes[DETACHED] !== true &&
-    (isClientSpan(parent) || !isClientSpan(child));
+  return !isDetached(child) && (isClientSpan(parent) || !isClientSpan(child));
 }
 
 /** Returns the layer of another library's span. */

@@ -12,6 +12,7 @@ import {
   isOpenSpan,
   linksOf,
   metadataOf,
+  wasSent,
 } from "./semantics.ts";
 import { statementShape } from "./statement_shape.ts";
 
@@ -83,7 +84,8 @@ export function factsOf(trace: SerializedTrace): TraceFacts {
  */
 function requestsIn(spans: readonly SpanData[]): SpanData[] {
   const requests = spans.filter((span) =>
-    span.layer === "request" && methodOf(span) !== undefined && !isSent(span)
+    span.layer === "request" && methodOf(span) !== undefined &&
+    (isClientSpan(span) || !wasSent(span))
   );
   if (requests.length < 2) return requests;
   const received = requests.filter((span) => !isClientSpan(span));
@@ -91,12 +93,6 @@ function requestsIn(spans: readonly SpanData[]): SpanData[] {
   return requests.filter((span) =>
     !isClientSpan(span) || !answered.has(span.id)
   );
-}
-
-/** Whether a server sent the request. */
-function isSent(span: SpanData): boolean {
-  return !isClientSpan(span) && Object.hasOwn(span.attributes, "url.full") &&
-    !Object.hasOwn(span.attributes, "url.path");
 }
 
 function summarizeRequests(

@@ -4,7 +4,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
-import { DETACHED, LAYERS } from "./semantics.ts";
+import { isDetached, LAYERS } from "./semantics.ts";
 import { selfTimes } from "./self_time.ts";
 import { factsOf, type TraceFacts } from "./trace_facts.ts";
 
@@ -114,8 +114,7 @@ function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
 
 /** Returns the ids of the spans that don't count in the total. */
 function detachedIds(spans: readonly SpanData[]): Set<string> {
-  const detached = spans.filter((span) => span.attributes[DETACHED] === true);
-  const ids = new Set(detached.map(({ id }) => id));
+  const ids = new Set(spans.filter(isDetached).map(({ id }) => id));
   if (ids.size === 0) return ids;
   const children = Map.groupBy(spans, ({ parentId }) => parentId);
   // The loop also visits the ids that it adds.

@@ -1,5 +1,6 @@
 import { printable } from "../../core/redact/printable.ts";
 import { attributeText } from "../export/attributes.ts";
+import { isDetached } from "../export/semantics.ts";
 import type { SpanData, TraceData } from "../types.ts";
 import {
   actionOf,
@@ -143,8 +144,7 @@ function rootLine(
   const { paint, slow, width } = format;
   const { method, pathname, statusCode } = trace.metadata;
   // A subscription isn't slow because it runs for long.
-  const isLong = root.attributes["app.detached"] === true;
-  const least = isLong ? Infinity : slow;
+  const least = isDetached(root) ? Infinity : slow;
   const status = statusCode === undefined
     ? ""
     : paint(statusStyle(statusCode), String(statusCode));

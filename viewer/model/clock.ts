@@ -8,9 +8,10 @@ import {
   CLOCK_ERROR,
   CLOCK_SHIFT,
   isClientSpan,
+  isDetached,
 } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { isDetached, numberOf, processOf } from "./process.ts";
+import { numberOf, processOf } from "./process.ts";
 import type { TraceTree } from "./tree.ts";
 
 /** An error matters if it is a larger share of the total. */

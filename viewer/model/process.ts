@@ -1,12 +1,11 @@
 /**
- * Markers of joined traces: the process of a span, and spans that run longer
- * than the rest.
+ * Markers of joined traces: the process of a span, and its numbers.
  *
  * @module
  */
 
 import { attributeText } from "../../trace/export/attributes.ts";
-import { DETACHED, isClientSpan } from "../../trace/export/semantics.ts";
+import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 
 /** The part of a span that carries its markers. */
@@ -22,11 +21,6 @@ export const HOME = "server";
 export function processOf(span: Marked): string {
   if (isClientSpan(span)) return "browser";
   return attributeText(span, "service.name") || HOME;
-}
-
-/** Whether a span is long-lived work, which isn't part of the trace's total. */
-export function isDetached({ attributes }: Marked): boolean {
-  return attributes[DETACHED] === true;
 }
 
 /** Returns a number among a span's attributes. `undefined` for anything else. */

@@ -7,14 +7,17 @@
  * @module
  */
 
-import { isClientSpan, isOpenSpan } from "../../trace/export/semantics.ts";
+import {
+  isClientSpan,
+  isDetached,
+  isOpenSpan,
+} from "../../trace/export/semantics.ts";
 import {
   type Interval,
   selfSegments,
   selfTime,
 } from "../../trace/export/self_time.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
-import { isDetached } from "./process.ts";
 import { type TimeRange, wholeRange } from "./time_range.ts";
 
 /** A span in the tree. */
