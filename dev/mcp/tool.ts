@@ -1,3 +1,4 @@
+import type { Rule } from "../../core/check/rules.ts";
 import type { Tracer } from "../../trace/types.ts";
 import type { Findings } from "../findings/findings.ts";
 import type { Runs } from "../runs/start.ts";
@@ -11,12 +12,10 @@ export interface Sources {
 
 /** A parameter of a tool. */
 export interface Parameter {
-  readonly type: "string" | "integer";
-  readonly description: string;
-  /** The only valid values. Default: any. */
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
+  /** Its JSON Schema, for clients. */
+  readonly schema: object;
+  /** The same as a check. */
+  readonly rule: Rule;
 }
 
 /** The checked arguments of a call. */
@@ -42,7 +41,6 @@ export type RunTool = (
 export interface Tool {
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly required?: readonly string[];
   readonly run: RunTool;
 }
 

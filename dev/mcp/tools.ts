@@ -4,26 +4,45 @@
  * @module
  */
 
-import { closest } from "../../core/check/options.ts";
-import { isObject, show } from "../../core/check/rules.ts";
+import { findProblem } from "../../core/check/options.ts";
+import {
+  anIntegerBetween,
+  aString,
+  oneOf,
+  required,
+  rule,
+  show,
+} from "../../core/check/rules.ts";
 import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
-import { type Parameter, type Sources, type Tool, ToolError } from "./tool.ts";
+import {
+  type Arguments,
+  type Parameter,
+  type Sources,
+  type Tool,
+  ToolError,
+} from "./tool.ts";
 import { getLogs, getTrace, SEVERITIES } from "./trace_tools.ts";
 
-function text(description: string): Parameter {
-  return { type: "string", description };
+function text(description: string, rule = aString): Parameter {
+  return { schema: { type: "string", description }, rule };
 }
 
 function limit(
   maximum: number,
   description = "Maximum entries. Default: 10",
 ): Parameter {
-  return { type: "integer", description, minimum: 1, maximum };
+  return {
+    schema: { type: "integer", description, minimum: 1, maximum },
+    rule: anIntegerBetween(1, maximum),
+  };
 }
 
 const route = text("Part of a method and route, such as GET /books");
-const id = text("The trace id, 32 hexadecimal digits, from another tool");
+const id = text(
+  "The trace id, 32 hexadecimal digits, from another tool",
+  required(aString),
+);
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
   summary: {
@@ -63,7 +82,6 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       span: text("Only the part below this span: the id after a #"),
       lines: limit(400, "Maximum lines. Default: 80"),
     },
-    required: ["id"],
     run: getTrace,
   },
   compare_runs: {
@@ -71,9 +89,12 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       "Routes that became slower or faster between two runs of the dev command, and the files that changed in between",
     parameters: {
       run: {
-        type: "integer",
-        description:
-          "The start of the later run, in epoch milliseconds. Default: the present run",
+        schema: {
+          type: "integer",
+          description:
+            "The start of the later run, in epoch milliseconds. Default: the present run",
+        },
+        rule: rule("an integer", Number.isInteger),
       },
       route,
       limit: limit(50),
@@ -85,31 +106,39 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
     parameters: {
       id,
       severity: {
-        ...text("The least severity. Default: debug"),
-        enum: SEVERITIES,
+        schema: {
+          type: "string",
+          description: "The least severity. Default: debug",
+          enum: SEVERITIES,
+        },
+        rule: oneOf(...SEVERITIES),
       },
       contains: text("Text that a log contains"),
       limit: limit(200, "Maximum logs. Default: 50"),
     },
-    required: ["id"],
     run: getLogs,
   },
 }));
 
 /** The list of tools, as the protocol describes them. */
-export const TOOLS = [...BY_NAME].map((
-  [name, { description, parameters, required = [] }],
-) => ({
-  name,
-  description,
-  inputSchema: {
-    type: "object",
-    properties: parameters,
-    required,
-    additionalProperties: false,
-  },
-  annotations: { readOnlyHint: true, openWorldHint: false },
-}));
+export const TOOLS = [...BY_NAME].map(([name, { description, parameters }]) => {
+  const all = Object.entries(parameters);
+  return {
+    name,
+    description,
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(
+        all.map(([name, { schema }]) => [name, schema]),
+      ),
+      required: all.filter(([, { rule }]) => rule.isRequired).map(([name]) =>
+        name
+      ),
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+});
 
 /** The result of a call. */
 export interface ToolResult {
@@ -128,11 +157,13 @@ export async function callTool(
     const names = [...BY_NAME.keys()].join(", ");
     return `name must be one of ${names}, received ${show(name)}`;
   }
+  const rules = Object.entries(tool.parameters)
+    .map(([name, { rule }]) => [name, rule] as const);
   const given = args ?? {};
-  const problem = problemOf(tool, given);
+  const problem = findProblem(given, Object.fromEntries(rules), "arguments");
   try {
     if (problem !== undefined) throw new ToolError(problem);
-    return resultOf(await tool.run(sources, given));
+    return resultOf(await tool.run(sources, given as Arguments));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { ...resultOf(error.message), isError: true };
@@ -141,49 +172,4 @@ export async function callTool(
 
 function resultOf(text: string): ToolResult {
   return { content: [{ type: "text", text }] };
-}
-
-function problemOf(
-  { parameters, required = [] }: Tool,
-  args: unknown,
-): string | undefined {
-  if (!isObject(args)) {
-    return `arguments must be an object, received ${show(args)}`;
-  }
-  const known = new Map(Object.entries(parameters));
-  for (const [name, value] of Object.entries(args)) {
-    const parameter = known.get(name);
-    if (parameter === undefined) {
-      const names = [...known.keys()];
-      const meant = closest(name, names, 2);
-      const hint = meant === undefined
-        ? `must be one of ${names.join(", ") || "none"}`
-        : `did you mean ${meant}?`;
-      return `Unknown argument ${show(name)}: ${hint}`;
-    }
-    const expected = expectedOf(parameter, value);
-    if (expected !== undefined) {
-      return `${name} must be ${expected}, received ${show(value)}`;
-    }
-  }
-  const missing = required.find((name) => args[name] === undefined);
-  return missing === undefined ? undefined : `${missing} must be given`;
-}
-
-/** Returns what a value should have been, or `undefined` if it is valid. */
-function expectedOf(
-  { type, enum: choices, minimum = -Infinity, maximum = Infinity }: Parameter,
-  value: unknown,
-): string | undefined {
-  if (choices !== undefined) {
-    const isChoice = choices.includes(value as string);
-    return isChoice ? undefined : `one of ${choices.join(", ")}`;
-  }
-  if (type === "string") {
-    return typeof value === "string" ? undefined : "a text";
-  }
-  const isValid = Number.isInteger(value) && Number(value) >= minimum &&
-    Number(value) <= maximum;
-  const range = maximum === Infinity ? "" : ` from ${minimum} to ${maximum}`;
-  return isValid ? undefined : `an integer${range}`;
 }
