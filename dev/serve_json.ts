@@ -1,6 +1,6 @@
 import { methodNotAllowed } from "../core/error_response.ts";
 import { PRIVATE_HEADERS as headers } from "../core/http/private_headers.ts";
-import { addRoute } from "../trace/http/access.ts";
+import { routesOf } from "../trace/http/access.ts";
 import type { Tracer } from "../trace/types.ts";
 
 /**
@@ -13,7 +13,7 @@ export function serveJSON(
   path: string,
   read: (query: URLSearchParams) => object | Promise<object>,
 ): void {
-  addRoute(tracer, path, async ({ method, url }) => {
+  routesOf(tracer).set(path, async ({ method, url }) => {
     if (method === "GET" || method === "HEAD") {
       return Response.json(await read(new URL(url).searchParams), { headers });
     }

@@ -6,7 +6,7 @@
 
 import { findCallSites } from "../../core/runtime/environment.ts";
 import { hostOf, type SpanLocator } from "../../trace/record/host.ts";
-import { addRoute } from "../../trace/http/access.ts";
+import { routesOf } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { CallStack, userLine } from "./call_stack.ts";
 import { openRoute } from "./open_route.ts";
@@ -35,7 +35,7 @@ const locator: SpanLocator = {
 export function startLocations(tracer: Tracer): { close(): void } {
   const host = hostOf.get(tracer);
   if (host !== undefined) host.locator = locator;
-  addRoute(tracer, "/open", openRoute);
+  routesOf(tracer).set("/open", openRoute);
   findCallSites(() => new CallStack().line());
   return {
     close() {

@@ -5,7 +5,7 @@
  */
 
 import { runOutside } from "../../core/request_scope.ts";
-import { addRoute } from "../../trace/http/access.ts";
+import { routesOf } from "../../trace/http/access.ts";
 import type { Sources } from "./tool.ts";
 
 /** Most runs never need this code, so it is loaded on demand. */
@@ -13,9 +13,9 @@ const loadServer = () => runOutside(() => import("./server.ts"));
 
 /** Adds the route for assistants to the viewer of a tracer. */
 export function startMCP(sources: Sources): void {
-  addRoute(
-    sources.tracer,
-    "/mcp",
-    async (request) => (await loadServer()).answer(request, sources),
-  );
+  routesOf(sources.tracer)
+    .set(
+      "/mcp",
+      async (request) => (await loadServer()).answer(request, sources),
+    );
 }

@@ -6,7 +6,7 @@
  */
 
 import { PRIVATE_HEADERS } from "../../core/http/private_headers.ts";
-import { addRoute } from "../../trace/http/access.ts";
+import { routesOf } from "../../trace/http/access.ts";
 import type { Tracer } from "../../trace/types.ts";
 import { script } from "./dist/script.ts";
 import { createInjection } from "./inject.ts";
@@ -28,12 +28,9 @@ export function startPanel(
   findings: Pick<Findings, "of" | "subscribe">,
 ) {
   const socket = createPanelSocket(tracer, findings);
-  addRoute(tracer, "/panel", socket.route);
-  addRoute(
-    tracer,
-    "/panel.js",
-    () => new Response(script, { headers: HEADERS }),
-  );
+  routesOf(tracer)
+    .set("/panel", socket.route)
+    .set("/panel.js", () => new Response(script, { headers: HEADERS }));
   return {
     /** Adds the panel to pages. */
     middleware: createInjection((message) => console.warn(message)),

@@ -9,7 +9,7 @@ import { createTracer, type Tracer } from "@quartet/kit/trace";
 import { RunFolder } from "../../dev/runs/run_folder.ts";
 import { startRuns } from "../../dev/runs/start.ts";
 import type { Finding } from "../../trace/finding.ts";
-import { routeAt } from "../../trace/http/access.ts";
+import { routesOf } from "../../trace/http/access.ts";
 import { segmentsIn } from "./books_app.ts";
 import { type Folder, makeFolder } from "./dev_command.ts";
 
@@ -410,7 +410,7 @@ async function comparedRuns(
 ): Promise<RunRecord[]> {
   const url = "http://localhost/__app/traces/runs";
   for (;;) {
-    const response = await routeAt(tracer, "/runs")!(
+    const response = await routesOf(tracer).get("/runs")!(
       new Request(url),
       undefined,
     );

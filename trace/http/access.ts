@@ -210,27 +210,13 @@ export type ExtraRoute = (
 const routes = new WeakMap<Tracer, Map<string, ExtraRoute>>();
 
 /**
- * Adds a route to the plugin of a tracer.
- *
- * @param path The path below `/__app/traces`, such as `/panel.js`.
+ * Returns the routes that the plugin of a tracer has in addition, by their path
+ * below `/__app/traces`, such as `/panel.js`.
  */
-export function addRoute(
-  tracer: Tracer,
-  path: string,
-  route: ExtraRoute,
-): void {
-  const ofTracer = routes.get(tracer) ?? new Map<string, ExtraRoute>();
-  routes.set(tracer, ofTracer.set(path, route));
-}
-
-/** Returns the paths of the added routes. */
-export function addedPaths(tracer: Tracer): string[] {
-  return [...routes.get(tracer)?.keys() ?? []];
-}
-
-/** Returns the route at a path below `/__app/traces`, if one was added. */
-export function routeAt(tracer: Tracer, path: string): ExtraRoute | undefined {
-  return routes.get(tracer)?.get(path);
+export function routesOf(tracer: Tracer): Map<string, ExtraRoute> {
+  const added = routes.get(tracer) ?? new Map<string, ExtraRoute>();
+  routes.set(tracer, added);
+  return added;
 }
 
 /** Answers a request by a route, or refuses it. */

@@ -19,7 +19,7 @@ import {
   answer,
   type Authorize,
   byDefault,
-  routeAt,
+  routesOf,
   warnOnce,
 } from "./access.ts";
 import { createTracing } from "./middleware.ts";
@@ -121,7 +121,7 @@ export function tracePlugin(
     const below = path.slice(PREFIX.length);
     const handler = below.startsWith("/otlp/") ? otlp : handlers.get(below);
     if (handler !== undefined) return handler(request, info);
-    const extra = routeAt(tracer, below);
+    const extra = routesOf(tracer).get(below);
     return extra === undefined
       ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
       : answer(extra, authorize, request, info);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { routeAt } from "../http/access.ts";
+import { routesOf } from "../http/access.ts";
 import { LAYERS } from "../export/semantics.ts";
 import type { Tracer } from "../types.ts";
 
@@ -56,7 +56,7 @@ export function wantsHelp(
 /** Returns the documentation of the paths that a tracer has. */
 export function helpText(tracer: Tracer): string {
   const added = Object.entries(ADDED)
-    .filter(([path]) => routeAt(tracer, path) !== undefined)
+    .filter(([path]) => routesOf(tracer).has(path))
     .map(([path, text]) => `  ${`/__app/traces${path}`.padEnd(28)} ${text}\n`);
   return PARAMETERS + added.join("");
 }

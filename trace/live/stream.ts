@@ -10,7 +10,7 @@ import {
   createUpgrader,
   type ServerWebSocket,
 } from "../../core/socket/websocket.ts";
-import { addedPaths } from "../http/access.ts";
+import { routesOf } from "../http/access.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
@@ -136,7 +136,7 @@ function initialMessage(tracer: Tracer, updates: TraceUpdates): string {
     updates.note(trace);
   }
   // A request for a missing route would be a 404 in the browser's console.
-  const paths = addedPaths(tracer);
+  const paths = [...routesOf(tracer).keys()];
   const routes = paths.length === 0 ? "" : `,"routes":${JSON.stringify(paths)}`;
   return `{"type":"initial","traces":[${traces.reverse()}]${routes}}`;
 }

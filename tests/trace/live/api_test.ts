@@ -8,7 +8,7 @@ import {
   type TracerImpl,
   type TracesAPIOptions,
 } from "@quartet/kit/trace";
-import { addRoute } from "../../../trace/http/access.ts";
+import { routesOf } from "../../../trace/http/access.ts";
 import { LAYERS } from "../../../trace/export/semantics.ts";
 import { createTestTracer, EPOCH } from "../fakes.ts";
 
@@ -430,7 +430,7 @@ Deno.test("GET ?help and Accept: text/plain return the documentation as plain te
   assertMatch(help!, /^ {2}\/__app\/traces\/ws +a WebSocket/m);
   assertEquals(help!.includes("/mcp"), false);
   assertEquals(await ask("", "text/plain"), [type, help]);
-  addRoute(tracer, "/mcp", () => new Response());
+  routesOf(tracer).set("/mcp", () => new Response());
   assertMatch(
     (await ask("?help", ""))[1]!,
     /^ {2}\/__app\/traces\/mcp +tools/m,
