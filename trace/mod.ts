@@ -57,10 +57,6 @@ export {
   isLocalRequest,
   type TraceAccess,
 } from "./http/access.ts";
-export {
-  createTracesAPIHandler,
-  type TracesAPIOptions,
-} from "./live/handlers.ts";
 export * from "./live/handlers.ts";
 export * from "./live/websocket.ts";
 export {

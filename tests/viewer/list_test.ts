@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { packTraces, unpackTraces } from "../../trace/export/pack.ts";
+import { packTraces } from "../../trace/export/pack.ts";
+import { unpackTraces } from "../../trace/export/unpack.ts";
 import {
   countFilters,
   createFilter,

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { openTraces, packTraces } from "../../../trace/export/pack.ts";
+import { packTraces } from "../../../trace/export/pack.ts";
+import { openTraces } from "../../../trace/export/unpack.ts";
 import { realisticTraces } from "./realistic.ts";
 
 // Random ids don't compress, so the index is far from the end.

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
+import { packTraces } from "../../../trace/export/pack.ts";
+import { unpackTraces } from "../../../trace/export/unpack.ts";
 import { factsOf, readFacts } from "../../../trace/export/trace_facts.ts";
 import type { SerializedTrace, SpanData } from "../../../trace/types.ts";
 
