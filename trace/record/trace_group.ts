@@ -27,9 +27,8 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   // Most groups have only a record.
   #spans: Map<string, SpanData> | undefined;
   #events: Map<string, SpanEvent[]> | undefined;
-  /** The ids of the first records' spans. */
+  /** The ids of the records' spans, once somebody has asked for one. */
   #recordedIds: Set<string> | undefined;
-  #indexedRecords = 0;
   #maxSpans: number;
   #spanCount = 0;
   #size = 0;
@@ -66,12 +65,10 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
   }
 
   #isRecorded(spanId: string): boolean {
-    const records = this.#records;
-    const ids = this.#recordedIds ??= new Set();
-    for (; this.#indexedRecords < records.length; this.#indexedRecords++) {
-      for (const { id } of records[this.#indexedRecords]!.spans) ids.add(id);
-    }
-    return ids.has(spanId);
+    this.#recordedIds ??= new Set(
+      this.#records.flatMap(({ spans }) => spans.map(({ id }) => id)),
+    );
+    return this.#recordedIds.has(spanId);
   }
 
   /**
@@ -79,7 +76,7 @@ export class TraceGroup implements LRUEntry<TraceGroup> {
    * another service give way to it, the last ones first.
    */
   addRecord(record: TraceRecord): void {
-    this.#data = undefined;
+    this.#data = this.#recordedIds = undefined;
     this.#maxSpans = Math.max(this.#maxSpans, record.host.maxSpansPerTrace);
     this.#makeRoom(record.spanCount, record.size);
     const spans = this.#maxSpans - this.#spanCount;
