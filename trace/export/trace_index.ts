@@ -4,6 +4,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
+import { withDescendants } from "./descendants.ts";
 import { isDetached, LAYERS } from "./semantics.ts";
 import { selfTimes } from "./self_time.ts";
 import { factsOf, type TraceFacts } from "./trace_facts.ts";
@@ -100,7 +101,8 @@ export function requestOf(
 
 function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
   const self = selfTimes(spans);
-  const detached = detachedIds(spans);
+  // Long-lived work doesn't count in the total.
+  const detached = withDescendants(spans.filter(isDetached), spans);
   const sums = new Map<Layer, number>();
   spans.forEach(({ id, layer }, i) => {
     const time = detached.has(id) ? 0 : self[i] ?? 0;
@@ -110,18 +112,6 @@ function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
     .filter((layer) => sums.has(layer))
     .map((layer): [Layer, number] => [layer, roundTime(sums.get(layer) ?? 0)])
     .sort((a, b) => b[1] - a[1]);
-}
-
-/** Returns the ids of the spans that don't count in the total. */
-function detachedIds(spans: readonly SpanData[]): Set<string> {
-  const ids = new Set(spans.filter(isDetached).map(({ id }) => id));
-  if (ids.size === 0) return ids;
-  const children = Map.groupBy(spans, ({ parentId }) => parentId);
-  // The loop also visits the ids that it adds.
-  for (const id of ids) {
-    for (const child of children.get(id) ?? []) ids.add(child.id);
-  }
-  return ids;
 }
 
 function roundTime(time: number): number {

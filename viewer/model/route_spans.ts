@@ -4,6 +4,7 @@
  * @module
  */
 
+import { withDescendants } from "../../trace/export/descendants.ts";
 import { routeKeyOf } from "../../trace/export/route_key.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import type { SpanHistory, SpanTimes } from "./history.ts";
@@ -33,18 +34,9 @@ export interface SpanRow {
  */
 export function spansOfRoute(trace: SerializedTrace, key: string): SpanData[] {
   const { spans } = trace;
-  const kept = new Set(spans.filter((span) => routeKeyOf(span) === key));
-  if (kept.size === 0) return [...spans];
-  const ids = new Set(Array.from(kept, ({ id }) => id));
-  const children = Map.groupBy(spans, ({ parentId }) => parentId);
-  // Grows while it is walked.
-  for (const id of ids) {
-    for (const child of children.get(id) ?? []) {
-      kept.add(child);
-      ids.add(child.id);
-    }
-  }
-  return [...kept];
+  const requests = spans.filter((span) => routeKeyOf(span) === key);
+  const ids = withDescendants(requests, spans);
+  return ids.size === 0 ? [...spans] : spans.filter(({ id }) => ids.has(id));
 }
 
 /** A route in the comparison. */
