@@ -6,7 +6,6 @@
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
-import { formatPlural } from "../model/format.ts";
 import { isSame, joinEntries } from "../model/pieces.ts";
 import type { TraceEntry } from "../model/summary.ts";
 
@@ -219,16 +218,6 @@ effect(() => {
   if (!holding.value) untracked(showHeld);
 });
 
-/** Pauses the live tail, or resumes it. */
-export function togglePaused(): void {
-  paused.value = !paused.value;
-}
-
-/** Stores whether the pointer or the keyboard is in the list. */
-export function setListInUse(inUse: boolean): void {
-  listInUse.value = inUse;
-}
-
 /** Adds running requests. */
 export function addPending(added: readonly TraceEntry[]): void {
   if (added.length > 0) {
@@ -250,8 +239,3 @@ export function clearEntries(): void {
   keys.clear();
   entries.value = held.value = pending.value = [];
 }
-
-/** The number of traces, in words. */
-export const countText = computed(() =>
-  formatPlural(entries.value.length, "trace")
-);
