@@ -39,10 +39,9 @@ export interface Unit {
 /** Returns the units of a trace, in order of their start. */
 export function unitsOf({ spans }: TraceData): Unit[] {
   const parentOf = ({ parentId }: SpanData) => spans.get(parentId ?? "");
-  const owners = new Map<SpanData, SpanData | undefined>();
   const groups = Map.groupBy(
     spans.values(),
-    (span) => ownerOf(span, parentOf, owners),
+    (span) => ownerOf(span, parentOf),
   );
   return [...groups].flatMap(([root, group]): Unit[] => {
     if (root === undefined || isOpenSpan(root)) return [];
@@ -63,29 +62,14 @@ export function unitsOf({ spans }: TraceData): Unit[] {
 function ownerOf(
   span: SpanData,
   parentOf: Unit["parentOf"],
-  owners: Map<SpanData, SpanData | undefined>,
 ): SpanData | undefined {
-  const path: SpanData[] = [];
-  let owner: SpanData | undefined;
   let at: SpanData | undefined = span;
-  while (at !== undefined) {
-    if (owners.has(at)) {
-      owner = owners.get(at);
-      break;
-    }
-    // Also ends at a cycle of parents.
-    owners.set(at, undefined);
-    path.push(at);
-    if (isClientSpan(at)) break;
+  while (at !== undefined && !isClientSpan(at)) {
     const parent = parentOf(at);
-    if (isDetached(at) || isRoot(at, parent)) {
-      owner = at;
-      break;
-    }
+    if (isDetached(at) || isRoot(at, parent)) return at;
     at = parent;
   }
-  for (const span of path) owners.set(span, owner);
-  return owner;
+  return undefined;
 }
 
 function isRoot(span: SpanData, parent: SpanData | undefined): boolean {
