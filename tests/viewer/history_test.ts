@@ -15,6 +15,13 @@ function job(duration: number, name = "job"): SerializedTrace {
   return trace(span(name, 0, duration, [span("step", 0, duration / 2)]));
 }
 
+/** Returns the history of the spans of traces. */
+function historyOf(...traces: SerializedTrace[]) {
+  const history = spanHistory();
+  for (const trace of traces) history.add(trace);
+  return history;
+}
+
 /** Describes the request of a path. */
 function request(path: string, below: Parameters<typeof span>[3] = []) {
   return span(`GET ${path}`, 0, 10, below, {
@@ -56,21 +63,19 @@ Deno.test("routeHistories() leaves out traces that still run", () => {
 });
 
 Deno.test("spanHistory() collects spans by name and layer", () => {
-  const history = spanHistory([job(10), job(30)].map(summarize));
-  history.add(trace(query("SELECT 1", 0, 4)));
-  const step = history.timesOf({ name: "step", layer: "custom" });
-  assertEquals([...step.durations], [5, 15]);
-  assertEquals(step.percentileOf(10), 0.5);
-  assertEquals([...history.timesOf({ name: "job", layer: "custom" }).self], [
-    5,
-    15,
+  const root = trace(query("SELECT 1", 0, 4));
+  const other = trace(span("step", 0, 1, [], { layer: "rpc" }));
+  const all = historyOf(job(10), job(30), root, other).all();
+  assertEquals(all.map(({ layer, name }) => `${layer} ${name}`), [
+    "custom job",
+    "custom step",
+    "database db.query",
+    "rpc step",
   ]);
-  assertEquals(history.timesOf({ name: "step", layer: "rpc" }).count, 0);
-  assertEquals(history.all().map(({ name }) => name), [
-    "job",
-    "step",
-    "db.query",
-  ]);
+  const [jobs, steps] = all;
+  assertEquals([...steps!.durations], [5, 15]);
+  assertEquals(steps!.percentileOf(10), 0.5);
+  assertEquals([...jobs!.self], [5, 15]);
 });
 
 Deno.test("spansOfRoute() returns the request and the spans below it", () => {
@@ -88,14 +93,12 @@ Deno.test("spansOfRoute() returns the request and the spans below it", () => {
 });
 
 Deno.test("compareRoutes() lists spans of both routes by their self time", () => {
-  const a = spanHistory([job(10), job(20)].map(summarize));
-  const b = spanHistory([
-    summarize(trace(span("job", 0, 100, [
-      span("step", 0, 5),
-      query("SELECT 1", 5, 90),
-      query("SELECT 1", 90, 95),
-    ]))),
-  ]);
+  const a = historyOf(job(10), job(20));
+  const b = historyOf(trace(span("job", 0, 100, [
+    span("step", 0, 5),
+    query("SELECT 1", 5, 90),
+    query("SELECT 1", 90, 95),
+  ])));
   const left = { runs: 2, history: a };
   const rows = compareRoutes(left, { runs: 1, history: b });
   assertEquals(rows.map(({ name }) => name), ["db.query", "job", "step"]);

@@ -35,7 +35,8 @@ Deno.test("spanHistory() keeps the runs of a statement apart", () => {
     query("DELETE FROM b", 20, 90),
     span("step", 90, 93),
   ]));
-  const history = spanHistory([{ load: () => made }]);
+  const history = spanHistory();
+  history.add(made);
   const [root, select, , , step] = made.spans;
   assertEquals([...history.sameAs(select!).durations], [5, 7]);
   assertEquals([...history.sameAs(step!).durations], [3]);

@@ -71,69 +71,58 @@ export interface SpanTimes extends Times {
   readonly self: Float64Array;
 }
 
+/** A span that has ended. */
+interface SpanRun {
+  /** Its duration in milliseconds. */
+  readonly duration: number;
+  /** Its self time in milliseconds. */
+  readonly self: number;
+  /** The shape of its statement, if it has one. */
+  readonly shape: string | undefined;
+}
+
 /** The spans of several traces. */
 export type SpanHistory = ReturnType<typeof spanHistory>;
 
-/** Returns the history of the spans of traces. More can be added later. */
-export function spanHistory(
-  entries: readonly Pick<TraceEntry, "load">[] = [],
-) {
-  /** Durations by layer and name. */
-  const durations = new Map<string, number[]>();
-  /** Self times by layer and name. */
-  const selves = new Map<string, number[]>();
-  /** Durations by layer, name and statement. */
-  const statements = new Map<string, number[]>();
-
-  function read(key: string): SpanTimes {
-    const end = key.indexOf("\n");
-    return {
-      ...timesOf(durations.get(key) ?? []),
-      layer: key.slice(0, end) as SpanData["layer"],
-      name: key.slice(end + 1),
-      self: timesOf(selves.get(key) ?? []).durations,
-    };
-  }
-
-  /** Adds the spans of a trace, or some of them. */
-  function add({ spans }: Pick<SerializedTrace, "spans">): void {
-    const self = selfTimes(spans);
-    spans.forEach((span, i) => {
-      if (isOpenSpan(span)) return;
-      const key = spanKey(span);
-      append(durations, key, span.duration);
-      append(selves, key, self[i]!);
-      const exact = statementKey(span);
-      if (exact !== undefined) append(statements, exact, span.duration);
-    });
-  }
-
-  for (const entry of entries) add(entry.load());
+/** Creates an empty history of spans. */
+export function spanHistory() {
+  const byKey = new Map<
+    string,
+    Pick<SpanData, "layer" | "name"> & { readonly runs: SpanRun[] }
+  >();
   return {
-    add,
-    /** Returns the spans with the layer and name of a span. */
-    timesOf: (span: Pick<SpanData, "layer" | "name">) => read(spanKey(span)),
+    /** Adds the spans of a trace, or some of them. */
+    add({ spans }: Pick<SerializedTrace, "spans">): void {
+      const selves = selfTimes(spans);
+      spans.forEach((span, i) => {
+        if (isOpenSpan(span)) return;
+        const { layer, name, duration } = span;
+        const known = byKey.get(spanKey(span)) ?? { layer, name, runs: [] };
+        known.runs.push({ duration, self: selves[i]!, shape: shapeOf(span) });
+        byKey.set(spanKey(span), known);
+      });
+    },
     /** Returns the spans that also ran the same statement, if it has one. */
     sameAs(span: SpanData): Times {
-      const exact = statementKey(span);
-      const same = exact === undefined
-        ? durations.get(spanKey(span))
-        : statements.get(exact);
-      return timesOf(same ?? []);
+      const { runs = [] } = byKey.get(spanKey(span)) ?? {};
+      const shape = shapeOf(span);
+      const same = runs.filter((run) =>
+        shape === undefined || run.shape === shape
+      );
+      return timesOf(same.map(({ duration }) => duration));
     },
-    /** Returns all of them. */
-    all: () => Array.from(durations.keys(), read),
+    /** Returns the spans by layer and name. */
+    all: () =>
+      Array.from(byKey.values(), ({ layer, name, runs }): SpanTimes => ({
+        ...timesOf(runs.map(({ duration }) => duration)),
+        layer,
+        name,
+        self: timesOf(runs.map(({ self }) => self)).durations,
+      })),
   };
 }
 
-function append(lists: Map<string, number[]>, key: string, value: number) {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
-/** Returns the key of a span's statement. `undefined` if it has none. */
-function statementKey(span: SpanData): string | undefined {
+function shapeOf(span: SpanData): string | undefined {
   const statement = statementOf(span);
-  return statement && `${spanKey(span)}\n${statementShape(statement)}`;
+  return statement && statementShape(statement);
 }
