@@ -6,8 +6,6 @@
  */
 
 import { decodeBase64 } from "../../core/bytes/base64.ts";
-import { checkValue } from "../../core/check/options.ts";
-import { aString } from "../../core/check/rules.ts";
 import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer, readMetadata } from "./semantics.ts";
@@ -24,24 +22,21 @@ import { unpackSpans } from "./packed_spans.ts";
 import { readFacts } from "./trace_facts.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
-/** Traces that are decoded on demand. */
+/** Packed traces whose index has been read. They are decoded on demand. */
 export interface PackedTraces {
   /** The row of each trace in a list, in their order. */
   readonly index: readonly TraceIndexEntry[];
   /**
-   * Decodes the trace at position `i` of the index, again at each call.
+   * Decodes the trace at position `i` of the index, again at each call. Before
+   * `complete()`, it throws.
    *
    * @throws {RangeError} If there is no such position.
-   * @throws {TypeError} If the text was damaged on purpose. {@linkcode
-   * unpackTraces} finds accidental damage.
+   * @throws {TypeError} If the text was damaged on purpose. `complete()` finds
+   * accidental damage.
    */
   trace(i: number): SerializedTrace;
-}
-
-/** Packed traces whose index has been read. */
-export interface OpenedTraces extends PackedTraces {
   /**
-   * Reads the rest. Until that is done, `trace()` throws.
+   * Reads the rest.
    *
    * @throws {TypeError} If the text is damaged.
    */
@@ -52,36 +47,23 @@ export interface OpenedTraces extends PackedTraces {
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Unpacks the result of `packTraces()`, as far as a list needs it. Each
- * trace is decoded on demand.
+ * Unpacks the result of `packTraces()`. At first it reads only the index, which
+ * is a fifth of many traces.
  *
- * @param text The text. Surrounding space is ignored.
- * @throws {TypeError} If the text is anything else, or damaged.
+ * @param pieces The text in pieces of any length. Space is ignored.
+ * @throws {TypeError} If the text is anything else, or damaged so far.
  *
  * @example
  * ```ts
  * import { packTraces } from "./pack.ts";
- * import { unpackTraces } from "./unpack.ts";
+ * import { openTraces } from "./unpack.ts";
  *
- * const packed = await unpackTraces(await packTraces([]));
+ * const packed = await openTraces([await packTraces([])]);
+ * await packed.complete();
  * console.assert(packed.index.length === 0);
  * ```
  */
-export async function unpackTraces(text: string): Promise<PackedTraces> {
-  checkValue(text, "the text", aString, "unpack traces");
-  const { complete, ...packed } = await openTraces([text]);
-  await complete();
-  return packed;
-}
-
-/**
- * Like {@linkcode unpackTraces}, but reads only the index at first, which is a
- * fifth of many traces. `complete()` reads the rest and finds damage there.
- *
- * @param pieces The text in pieces of any length.
- * @throws {TypeError} If the text is anything else, or damaged so far.
- */
-export async function openTraces(pieces: Pieces): Promise<OpenedTraces> {
+export async function openTraces(pieces: Pieces): Promise<PackedTraces> {
   const readOn = decompress(pieces);
   const lines = new Lines();
   lines.bytes = await readOn((chunk) => lines.find(chunk) >= HEAD_LINES);
@@ -143,7 +125,7 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readHead(lines: Lines): PackedTraces {
+function readHead(lines: Lines): Omit<PackedTraces, "complete"> {
   const [shapes, strings, heads, rows] = [1, 2, 3, 4].map((place) =>
     lines.json(place)
   );
