@@ -15,6 +15,7 @@ import type { SpanNode, TraceTree } from "../model/tree.ts";
 import { revealSpan, selected } from "../state/selection.ts";
 import { type Colors, colors, inkOn } from "../state/theme.ts";
 import { Chip, Icon } from "./controls.tsx";
+import { Table, type TableColumn } from "./table.tsx";
 
 const ROW = 22;
 
@@ -205,21 +206,18 @@ function neighbour(frame: Frame, key: string): Frame | undefined {
   return siblings[siblings.indexOf(frame) + step];
 }
 
+const COLUMNS: readonly TableColumn<Frame>[] = [
+  ["Spans", title],
+  ["Time", ({ time }) => formatDuration(time)],
+  ["Itself", ({ selfTime }) => formatDuration(selfTime)],
+];
+
 /** The widest frames as a table, for screen readers. */
 function Fallback({ frames }: { frames: readonly Frame[] }) {
   const byTime = frames.toSorted((a, b) => b.time - a.time);
   return (
-    <table>
-      <caption>Time per span name, longest first</caption>
-      <tbody>
-        {byTime.slice(0, MAX_LISTED).map((frame) => (
-          <tr key={frame.index}>
-            <th scope="row">{title(frame)}</th>
-            <td>{formatDuration(frame.time)}</td>
-            <td>{formatDuration(frame.selfTime)} itself</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table columns={COLUMNS} items={byTime.slice(0, MAX_LISTED)}>
+      Time per span name, longest first
+    </Table>
   );
 }
