@@ -28,87 +28,35 @@ interface Cause {
   absent: number;
 }
 
-/** The causes of one tracer. */
-export class Causes {
-  readonly #causes = new Map<string, Cause>();
+/** Creates an empty list of causes, for one tracer. */
+export function createCauses() {
+  const causes = new Map<string, Cause>();
   /** The findings of each trace, by cause. */
-  readonly #byTrace = new GenerationMap<string, Map<string, Finding>>({
+  const byTrace = new GenerationMap<string, Map<string, Finding>>({
     maxSize: MAX_TRACES,
   });
-  readonly #listeners = new Set<(finding: Finding) => void>();
+  const listeners = new Set<(finding: Finding) => void>();
 
-  /** Returns the last finding of each cause, the newest first. */
-  list(): Finding[] {
-    return Array.from(this.#causes.values(), ({ finding }) => finding)
-      .sort((a, b) => b.time - a.time);
-  }
-
-  /** Returns the findings of a trace with several ids, the newest first. */
-  of(traceIds: Iterable<string>): Finding[] {
-    const found = new Map<string, Finding>();
-    for (const id of traceIds) {
-      for (const [key, finding] of this.#byTrace.get(id) ?? []) {
-        found.set(key, finding);
-      }
-    }
-    return [...found.values()].sort((a, b) => b.time - a.time);
-  }
-
-  subscribe(listener: (finding: Finding) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  /**
-   * Adds the evidence in a trace.
-   *
-   * @param routes The routes of the requests that it is the first look at.
-   */
-  add(
-    trace: TraceData,
-    evidence: readonly Evidence[],
-    routes: ReadonlySet<string>,
-  ): void {
-    const present = new Set<string>();
-    for (const item of evidence) {
-      const key = keyOf(item.rule, item.route, item.shape);
-      present.add(key);
-      this.#put(key, findingOf(trace, item));
-    }
-    for (const [key, cause] of this.#causes) {
-      if (present.has(key) || !routes.has(cause.finding.route ?? "")) continue;
-      cause.absent++;
-    }
-  }
-
-  /** Adds a finding from elsewhere. */
-  put(finding: Finding): void {
-    const { rule, route = "", message, location } = finding;
-    // The messages of errors vary, as in `no user 7`.
-    const isError = rule !== "slower-route" && location !== undefined;
-    this.#put(keyOf(rule, route, isError ? location : message), finding);
-  }
-
-  #put(key: string, finding: Finding): void {
-    const ofTrace = this.#byTrace.get(finding.traceId) ?? new Map();
+  function put(key: string, finding: Finding): void {
+    const ofTrace = byTrace.get(finding.traceId) ?? new Map();
     const isKnown = ofTrace.has(key);
-    const cause = this.#causes.get(key);
+    const cause = causes.get(key);
     const count = (cause?.finding.count ?? 0) +
       (isKnown && cause ? 0 : finding.count);
     const counted = { ...finding, count };
     ofTrace.set(key, counted);
     // A promise may be rejected outside of any request.
-    if (finding.traceId !== "") this.#byTrace.set(finding.traceId, ofTrace);
+    if (finding.traceId !== "") byTrace.set(finding.traceId, ofTrace);
     // The cause that wasn't seen for the longest time goes first.
-    this.#causes.delete(key);
-    this.#causes.set(key, { finding: counted, absent: 0 });
-    const [oldest] = this.#causes.keys();
-    if (this.#causes.size > MAX_CAUSES) this.#causes.delete(oldest!);
-    if (cause === undefined || cause.absent >= GONE_AFTER) this.#emit(counted);
+    causes.delete(key);
+    causes.set(key, { finding: counted, absent: 0 });
+    const [oldest] = causes.keys();
+    if (causes.size > MAX_CAUSES) causes.delete(oldest!);
+    if (cause === undefined || cause.absent >= GONE_AFTER) emit(counted);
   }
 
-  #emit(finding: Finding): void {
-    for (const listener of this.#listeners) {
+  function emit(finding: Finding): void {
+    for (const listener of listeners) {
       try {
         listener(finding);
       } catch (error) {
@@ -116,6 +64,69 @@ export class Causes {
       }
     }
   }
+
+  return {
+    /** Returns the last finding of each cause, the newest first. */
+    list: (): Finding[] =>
+      Array.from(causes.values(), ({ finding }) => finding).sort(byTime),
+
+    /** Returns the findings of a trace with several ids, the newest first. */
+    of(traceIds: Iterable<string>): Finding[] {
+      const found = new Map<string, Finding>();
+      for (const id of traceIds) {
+        for (const [key, finding] of byTrace.get(id) ?? []) {
+          found.set(key, finding);
+        }
+      }
+      return [...found.values()].sort(byTime);
+    },
+
+    /**
+     * Calls `listener` with each new cause, and with each that comes back after it
+     * was gone.
+     *
+     * @returns A function that ends it.
+     */
+    subscribe(listener: (finding: Finding) => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    /**
+     * Adds the evidence in a trace.
+     *
+     * @param routes The routes of the requests that it is the first look at.
+     */
+    addEvidence(
+      trace: TraceData,
+      evidence: readonly Evidence[],
+      routes: ReadonlySet<string>,
+    ): void {
+      const present = new Set<string>();
+      for (const item of evidence) {
+        const key = keyOf(item.rule, item.route, item.shape);
+        present.add(key);
+        put(key, findingOf(trace, item));
+      }
+      for (const [key, cause] of causes) {
+        const { route = "" } = cause.finding;
+        if (!present.has(key) && routes.has(route)) cause.absent++;
+      }
+    },
+
+    /** Adds a finding from elsewhere. */
+    add(finding: Finding): void {
+      const { rule, route = "", message, location } = finding;
+      // The messages of errors vary, as in `no user 7`.
+      const isError = rule !== "slower-route" && location !== undefined;
+      put(keyOf(rule, route, isError ? location : message), finding);
+    },
+  };
+}
+
+/** Orders findings, the newest first. */
+function byTime(a: Finding, b: Finding): number {
+  return b.time - a.time;
 }
 
 function keyOf(rule: string, route: string, shape: string): string {

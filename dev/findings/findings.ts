@@ -13,7 +13,7 @@ import { printableError } from "../../core/redact/printable.ts";
 import type { Finding } from "../../trace/finding.ts";
 import type { TraceData, Tracer } from "../../trace/types.ts";
 import { Delay } from "../delay.ts";
-import { Causes } from "./causes.ts";
+import { createCauses } from "./causes.ts";
 import { evidenceIn } from "./rules.ts";
 import { createHistory } from "./history.ts";
 import { unitsOf } from "./units.ts";
@@ -28,33 +28,15 @@ const BATCH = 50;
 const MAX_WAITING = 1_000;
 
 /** The findings of a tracer. */
-export interface Findings {
-  /** Returns all findings, the newest first. */
-  list(): readonly Finding[];
-  /** Returns the findings of one trace. */
-  of(traceId: string): readonly Finding[];
-  /**
-   * Calls `listener` with each new cause, and with each that comes back after it
-   * was gone.
-   *
-   * @returns A function that ends it.
-   */
-  subscribe(listener: (finding: Finding) => void): () => void;
-  /** Adds a finding from elsewhere. */
-  add(finding: Finding): void;
-  /** Looks at the traces that wait, because the process ends. */
-  lookNow(): void;
-  /** Ends the look at traces. */
-  close(): void;
-}
+export type Findings = ReturnType<typeof createFindings>;
 
 /**
  * Looks for causes in the traces of a tracer.
  *
  * @param delay The time from a change to the look at it, in milliseconds.
  */
-export function createFindings(tracer: Tracer, delay = DELAY): Findings {
-  const causes = new Causes();
+export function createFindings(tracer: Tracer, delay = DELAY) {
+  const { addEvidence, of, ...causes } = createCauses();
   const history = createHistory();
   const waiting = new Set<string>();
   const next = new Delay(lookSafely);
@@ -96,26 +78,30 @@ export function createFindings(tracer: Tracer, delay = DELAY): Findings {
     }
     for (const { trace, units, added } of looked) {
       const evidence = evidenceIn(trace, units, history);
-      causes.add(trace, evidence, new Set(added.map(({ route }) => route)));
+      addEvidence(trace, evidence, new Set(added.map(({ route }) => route)));
     }
   }
 
   return {
-    list: () => causes.list(),
-    of(traceId) {
+    ...causes,
+
+    /** Returns the findings of one trace. */
+    of(traceId: string): Finding[] {
       // A linked trace may have been joined to another one.
       const { id = traceId } = tracer.getTrace(traceId) ?? {};
-      return causes.of(new Set([traceId, id]));
+      return of(new Set([traceId, id]));
     },
-    subscribe: (listener) => causes.subscribe(listener),
-    add: (finding) => causes.put(finding),
-    lookNow() {
+
+    /** Looks at the traces that wait, because the process ends. */
+    lookNow(): void {
       while (waiting.size > 0) {
         next.cancel();
         lookSafely();
       }
     },
-    close() {
+
+    /** Ends the look at traces. */
+    close(): void {
       unsubscribe();
       next.cancel();
     },

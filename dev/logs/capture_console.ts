@@ -25,7 +25,7 @@ import {
   SEVERITIES,
   type Severity,
 } from "./console_text.ts";
-import { type HeldLog, HeldLogs } from "./held_logs.ts";
+import { HeldLogs } from "./held_logs.ts";
 import { safeCall } from "./safe_arguments.ts";
 
 /** Maximum characters of a recorded text, not counting the note about the rest. */
@@ -40,14 +40,6 @@ const LEVEL_SEVERITIES: Readonly<Record<string, Severity>> = {
   CRITICAL: "error",
 };
 
-/** The captured logs of requests. */
-export interface CapturedLogs {
-  /** Returns the logs of an ended request that no one printed, and forgets them. */
-  take(trace: TraceData): readonly HeldLog[];
-  /** Prints the logs that wait, and restores the console. */
-  close(): void;
-}
-
 type Method = (...args: unknown[]) => void;
 
 /** The last error that `console.error()` got, by the root span of its request. */
@@ -57,7 +49,7 @@ export const loggedErrors = new WeakMap<Span, Error>();
  * Records the logs of requests as events of their active spans. All other calls
  * of the console stay as they are.
  */
-export function captureConsole(tracer: Tracer): CapturedLogs {
+export function captureConsole(tracer: Tracer) {
   const format = createLogFormat(wantsColor(standardOutput()));
   const originals = new Map<string, Method>();
   const held = new HeldLogs(({ isError, text }) =>
@@ -147,8 +139,10 @@ export function captureConsole(tracer: Tracer): CapturedLogs {
   const removeExit = atExit(() => held.releaseAll());
 
   return {
-    take: ({ rootSpanId }) => held.take(rootSpanId),
-    close() {
+    /** Returns the logs of an ended request that no one printed, and forgets them. */
+    take: ({ rootSpanId }: TraceData) => held.take(rootSpanId),
+    /** Prints the logs that wait, and restores the console. */
+    close(): void {
       isClosed = true;
       unsubscribe();
       removeExit();

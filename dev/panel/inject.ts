@@ -17,7 +17,7 @@ import { checkPolicies, policiesIn } from "./content_policy.ts";
 import { createInsertion } from "./insertion.ts";
 
 /** The path of the script. */
-export const SCRIPT_PATH = "/__app/traces/panel.js";
+const SCRIPT_PATH = "/__app/traces/panel.js";
 
 /** Headers about the exact bytes. Caches confirm a stored page by some of them. */
 const ABOUT_BYTES = [

@@ -120,7 +120,7 @@ export interface Clock {
 }
 
 /** The system's clocks. */
-export const systemClock: Clock = {
+const systemClock: Clock = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
 };
