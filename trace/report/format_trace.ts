@@ -150,7 +150,7 @@ function rootLine(
     : paint(statusStyle(statusCode), String(statusCode));
   // A status of 500 already shows the failure.
   const failure = statusCode === undefined || messageOf(root) !== undefined
-    ? truncate(failureOf(root), Math.floor(width / 3))
+    ? truncate(printable(failureOf(root)), Math.floor(width / 3))
     : "";
   const refusal = printable(
     refusalOf(root) ?? attributeText(root, "app.rpc.end") ?? "",
@@ -178,7 +178,10 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const layer = style ? paint(style, text) : text;
   const padding = " ".repeat(labelWidth - labelLength(row));
   const repeated = count > 1 ? ` × ${count}` : "";
-  const failure = truncate(failureOf(span), Math.floor(width / 3));
+  const failure = truncate(
+    printable(failureOf(span)),
+    Math.floor(width / 3),
+  );
   const room = width - labelWidth - DURATION_WIDTH - repeated.length -
     failure.length - 4;
   const isSlow = row.duration >= slow;

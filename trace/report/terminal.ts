@@ -4,7 +4,6 @@
  * @module
  */
 
-import { printable } from "../../core/redact/printable.ts";
 import {
   attributeText,
   detailOf,
@@ -175,7 +174,7 @@ export function refusalOf(span: SpanData): string | undefined {
 
 /**
  * Returns the problem of a span, such as `TypeError: x is undefined`, or an
- * empty text.
+ * empty text. It may have control characters.
  */
 export function failureOf(span: SpanData): string {
   if (span.status === "ok") return "";
@@ -185,9 +184,8 @@ export function failureOf(span: SpanData): string {
   const type = known === undefined || /^[45]\d\d$/.test(`${known}`)
     ? exceptionOf(span)?.attributes?.["exception.type"] ?? known
     : known;
-  const text = [typeof type === "string" ? type : "error", messageOf(span)]
+  return [typeof type === "string" ? type : "error", messageOf(span)]
     .filter((part) => part !== undefined).join(": ");
-  return printable(text);
 }
 
 export function messageOf(span: SpanData): string | undefined {

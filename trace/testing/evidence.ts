@@ -12,7 +12,7 @@
  */
 
 import { printable } from "../../core/redact/printable.ts";
-import { messageOf, truncate } from "../report/terminal.ts";
+import { failureOf, truncate } from "../report/terminal.ts";
 import type { SpanData } from "../types.ts";
 import type { CountRange } from "./check_options.ts";
 
@@ -88,9 +88,5 @@ export function compareCount(
 
 /** Describes the failure of a span, such as `job: TypeError: x is undefined`. */
 export function describeFailure(span: SpanData): string {
-  if (span.status === "timeout") return `${span.name}: did not end`;
-  const { "error.type": type = "error" } = span.attributes;
-  const message = messageOf(span);
-  const detail = message === undefined ? "" : `: ${message}`;
-  return `${span.name}: ${type}${detail}`;
+  return `${span.name}: ${failureOf(span)}`;
 }
