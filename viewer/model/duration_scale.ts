@@ -5,17 +5,14 @@
  * @module
  */
 
-import { clamp } from "./numbers.ts";
+import { clamp, roundUp } from "./numbers.ts";
 
 /**
  * Returns the end of the scale for durations up to `longest`, in milliseconds:
  * 1, 2 or 5 times a power of ten, so that it rarely changes.
  */
 export function scaleEnd(longest: number): number {
-  if (!(longest > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(longest));
-  const step = [1, 2, 5].find((step) => step * power >= longest) ?? 10;
-  return step * power;
+  return longest > 0 ? roundUp(longest) : 1;
 }
 
 /** Returns the length of a bar, from 0 to 1. Each duration above 0 has one. */

@@ -32,3 +32,10 @@ export function mostOf<T>(
   for (const item of items) most = Math.max(most, valueOf(item));
   return most;
 }
+
+/** Returns the least 1, 2 or 5 times a power of ten that isn't below a number. */
+export function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 5].find((step) => step * power >= value) ?? 10;
+  return step * power;
+}

@@ -6,7 +6,7 @@
  */
 
 import type { Interval } from "../../trace/export/self_time.ts";
-import { clamp } from "./numbers.ts";
+import { clamp, roundUp } from "./numbers.ts";
 
 /** A range of time, in epoch milliseconds. */
 export interface TimeRange {
@@ -91,9 +91,7 @@ export function parseZoom(text: string): TimeRange | undefined {
  */
 export function axisTicks(range: TimeRange, origin: number, wanted: number) {
   const length = range.end - range.start;
-  const raw = length / Math.max(wanted, 1);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= raw)!;
+  const step = roundUp(length / Math.max(wanted, 1));
   const from = range.start - origin;
   const first = Math.ceil(from / step);
   const last = Math.floor((range.end - origin) / step);

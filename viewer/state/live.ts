@@ -56,7 +56,6 @@ const LAST_RETRY = 15_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
 let queue: string[] = [];
-let scheduled = false;
 /** The time of the last drawing, on the clock of `performance`. */
 let appliedAt = -Infinity;
 
@@ -130,10 +129,9 @@ function connect(): void {
 }
 
 function receive(data: string): void {
-  queue.push(data);
-  if (queue.length > traces.MAX_TRACES) queue.shift();
-  if (scheduled) return;
-  scheduled = true;
+  if (queue.push(data) > traces.MAX_TRACES) queue.shift();
+  // The first one has scheduled the drawing.
+  if (queue.length > 1) return;
   // A hidden page gets no frames, so the queue is bounded.
   const draw = () => requestAnimationFrame(applyQueue);
   const rest = appliedAt + REST - performance.now();
@@ -142,7 +140,6 @@ function receive(data: string): void {
 }
 
 function applyQueue(): void {
-  scheduled = false;
   appliedAt = performance.now();
   const messages = queue;
   queue = [];

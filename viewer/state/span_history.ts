@@ -31,16 +31,14 @@ const wanted = computed(() => {
 });
 
 /** The spans of other traces of the open trace's route, once they are read. */
-const history = signal<SpanHistory | undefined>(undefined);
-
-/** The trace and route of the history. */
-let readFor = "";
+const known = signal<{ key: string; history: SpanHistory } | undefined>(
+  undefined,
+);
 
 effect(() => {
   const key = wanted.value;
-  if (key === "" || key === readFor) return;
-  readFor = "";
-  history.value = undefined;
+  if (key === "" || key === known.peek()?.key) return;
+  known.value = undefined;
   const open = openedTrace.peek()!.entry;
   const route = routeKey(open);
   const compared = comparedTrace.peek()?.entry.key;
@@ -48,14 +46,12 @@ effect(() => {
     .filter(({ key }) => key !== open.key && key !== compared)
     .filter((entry) => routeKey(entry) === route)
     .slice(-MAX_TRACES);
-  const found = spanHistory();
+  const history = spanHistory();
   return readInSlices(
     others,
-    (entry) => found.add(entry.load()),
+    (entry) => history.add(entry.load()),
     (share) => {
-      if (share < 1) return;
-      readFor = key;
-      history.value = found;
+      if (share === 1) known.value = { key, history };
     },
     afterPaint,
   );
@@ -72,5 +68,5 @@ export function historyOf(span: SpanData, tree: TraceTree): Times | undefined {
   const compared = comparedTrace.value;
   const isOther = open && compared && tree === compared.tree &&
     routeKey(compared.entry) !== routeKey(open.entry);
-  return isOther ? undefined : history.value?.sameAs(span);
+  return isOther ? undefined : known.value?.history.sameAs(span);
 }
