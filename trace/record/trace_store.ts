@@ -55,6 +55,14 @@ const MAX_LINKS = 2_000;
  * Most records are never read. So the end of a request only adds its record to
  * a list. A group has everything with one trace id, and with the ids that its
  * spans link to.
+ *
+ * | part                       | is kept in | until                               |
+ * | -------------------------- | ---------- | ----------------------------------- |
+ * | running record             | the tracer | it ends; each read gets all of them |
+ * | ended record               | `#pending` | a read, or 64 of them               |
+ * | link to a span             | `#claims`  | the group is evicted                |
+ * | trace of a linked span     | `#groups`  | the group with the claim absorbs it |
+ * | event of a trace not known | `#waiting` | the trace's first part arrives      |
  */
 export class TraceStore {
   readonly #maxTraces: number;
