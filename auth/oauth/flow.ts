@@ -6,7 +6,7 @@ import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
 import { isSafeRedirect } from "../safe_redirect.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
-import type { User } from "../user.ts";
+import type { BaseUser } from "../user.ts";
 import { aRedirectUri } from "./address.ts";
 import {
   errorOfCallback,
@@ -67,8 +67,8 @@ export function createOAuthFlow(
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
    * @throws {TypeError} If the redirect URI isn't valid.
    */
-  function begin(
-    provider: AuthProvider,
+  function begin<U extends BaseUser>(
+    provider: AuthProvider<U>,
     requested: string | undefined,
     cookieHeader: string | null,
     returnTo?: unknown,
@@ -102,11 +102,11 @@ export function createOAuthFlow(
    * the user, which rejects with an {@linkcode AuthError} if there is none; and
    * the path to go to.
    */
-  function finish(
-    provider: AuthProvider,
+  function finish<U extends BaseUser>(
+    provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
-  ): { cookies: string[]; user: Promise<User>; returnTo: string | undefined } {
+  ): { cookies: string[]; user: Promise<U>; returnTo: string | undefined } {
     const pending = flowCookies.find(answer.state, cookieHeader);
     return {
       cookies: flowCookies.remove(answer.state),
@@ -115,11 +115,11 @@ export function createOAuthFlow(
     };
   }
 
-  async function complete(
-    provider: AuthProvider,
+  async function complete<U extends BaseUser>(
+    provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     pending: PendingSignIn | string,
-  ): Promise<User> {
+  ): Promise<U> {
     if (provider.handleCallback === undefined) throw notOAuth(provider.id);
     if (typeof pending === "string") throw stateMismatch(pending);
     const { code, redirectUri = provider.redirectUri } = answer;
@@ -136,7 +136,7 @@ export function createOAuthFlow(
       );
     }
     let refusal: SignInReason | undefined;
-    let user: User | null;
+    let user: U | null;
     try {
       user = await provider.handleCallback({
         code,
@@ -155,9 +155,9 @@ export function createOAuthFlow(
   }
 
   /** Returns why a callback isn't the end of a sign-in, if it isn't. */
-  function mismatch(
+  function mismatch<U extends BaseUser>(
     pending: PendingSignIn,
-    { id, issuer }: AuthProvider,
+    { id, issuer }: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     redirectUri: unknown,
   ): string | undefined {
@@ -196,8 +196,8 @@ function isReturnAddress(value: unknown): value is string {
     value.length <= MAX_RETURN_TO;
 }
 
-function readRedirectUri(
-  provider: AuthProvider,
+function readRedirectUri<U extends BaseUser>(
+  provider: AuthProvider<U>,
   requested: string | undefined,
 ): string {
   const { redirectUri = requested } = provider;
