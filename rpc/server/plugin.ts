@@ -14,8 +14,7 @@ import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import {
-  rememberSessions,
-  rememberSpan,
+  createState,
   Stopped,
   type WSConnectionData,
 } from "../socket/connection.ts";
@@ -174,8 +173,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
       originalRequest,
     };
-    rememberSpan(data);
-    rememberSessions(data, request, endWithSession);
+    createState(data, request, endWithSession);
     return server.upgrade(request, { data });
   }
 

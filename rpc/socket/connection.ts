@@ -19,6 +19,7 @@ import type {
 import { sessionsOf } from "../../core/session_end.ts";
 import type { ServerWebSocket } from "../../core/socket/websocket.ts";
 import { RPCError } from "../error.ts";
+import { describe } from "../server/read_message.ts";
 
 /** Data of a connection. */
 export interface WSConnectionData {
@@ -39,23 +40,6 @@ export type Socket = ServerWebSocket<WSConnectionData>;
  */
 export function unsent(ws: Socket & { getBufferedAmount?(): number }): number {
   return ws.bufferedAmount ?? ws.getBufferedAmount?.() ?? 0;
-}
-
-/**
- * Subscriptions run after the request that opened their socket. Each has its
- * own trace, with that request as parent.
- */
-const openers = new WeakMap<WSConnectionData, SpanOpener>();
-
-/** Remembers the current span for the subscriptions of a connection. */
-export function rememberSpan(data: WSConnectionData): void {
-  const span = currentScope()?.span;
-  if (span !== undefined) openers.set(data, span.continuation());
-}
-
-/** Returns the opener of spans below the request that opened a connection. */
-export function spanOpenerOf(data: WSConnectionData): SpanOpener | undefined {
-  return openers.get(data);
 }
 
 /** How a subscription ended, in `app.rpc.end` of its span. */
@@ -86,51 +70,38 @@ export class Stopped extends DOMException {
   }
 }
 
-/** A running subscription. */
-export interface SessionMember {
-  /** The error of the ended session, if any. */
-  error: RPCError | undefined;
-  /** Ends the subscription, unless it has ended. */
-  end(error: RPCError): void;
-}
+/** Ends a subscription with the error of its ended session, unless it is over. */
+export type EndSubscription = (error: RPCError) => void;
 
 interface Watched {
-  readonly members: Set<SessionMember>;
+  /** The subscriptions that need the session. */
+  readonly members: Set<EndSubscription>;
   /** Whether the request that opened the connection brought it. */
   readonly isFirst: boolean;
   watch?: SessionWatch;
   hasEnded: boolean;
 }
 
-/** The sessions that the subscriptions of a connection need. */
-export class ConnectionSessions {
-  /** The sessions of the upgrade, and whether code has read them. */
-  readonly #brought: { session: RequestSession; isAsked: boolean }[];
-  readonly #watched = new Map<string, Watched>();
-  #isClosed = false;
-
-  /** Remembers the sessions of a request. None is watched yet. */
-  constructor(request: Request | undefined) {
-    const sessions = request === undefined ? [] : sessionsOf(request);
-    this.#brought = sessions.map((session) => ({
-      session,
-      isAsked: session.isAsked,
-    }));
-  }
+/**
+ * Creates the sessions that the subscriptions of a connection need, with those of
+ * the request that opens it. None is watched yet.
+ */
+function createSessions(request: Request | undefined) {
+  const brought = (request === undefined ? [] : sessionsOf(request))
+    // Later, code of a subscription may have asked for one.
+    .map((session) => ({ session, isAsked: session.isAsked }));
+  const watched = new Map<string, Watched>();
+  let isClosed = false;
 
   /**
    * Checks the sessions of the upgrade before a subscription begins.
    *
    * @returns A promise that resolves when it is known which have ended.
    */
-  begin(): Promise<unknown> | undefined {
-    const looks: Promise<void>[] = [];
-    for (const { session } of this.#brought) {
-      const { sessionKey } = session;
-      if (sessionKey === undefined || this.#isClosed) continue;
-      const look = this.#watch(sessionKey, session, true).watch?.look();
-      if (look !== undefined) looks.push(look);
-    }
+  function begin(): Promise<unknown> | undefined {
+    const looks = brought.flatMap(({ session }) =>
+      watch(session, true)?.watch?.look() ?? []
+    );
     return looks.length > 0 ? Promise.all(looks) : undefined;
   }
 
@@ -139,9 +110,9 @@ export class ConnectionSessions {
    *
    * @throws {RPCError} If a session that all subscriptions need has ended.
    */
-  add(member: SessionMember): void {
-    for (const { session, isAsked } of this.#brought) {
-      if (isAsked) this.join(session, member);
+  function add(end: EndSubscription): void {
+    for (const { session, isAsked } of brought) {
+      if (isAsked) join(session, end);
     }
   }
 
@@ -150,78 +121,115 @@ export class ConnectionSessions {
    *
    * @throws {RPCError} If the session has ended, and with it the subscription.
    */
-  join(session: RequestSession, member: SessionMember): void {
-    const { sessionKey } = session;
-    if (sessionKey === undefined || this.#isClosed) return;
-    const watched = this.#watch(sessionKey, session, false);
-    if (watched.hasEnded) {
+  function join(session: RequestSession, end: EndSubscription): void {
+    const found = watch(session, false);
+    if (found?.hasEnded) {
       const error = sessionEnded();
-      member.end(error);
+      end(error);
       throw error;
     }
-    watched.members.add(member);
+    found?.members.add(end);
   }
 
   /** Removes a subscription that has ended. */
-  leave(member: SessionMember): void {
-    for (const [key, { members, isFirst, watch }] of this.#watched) {
-      if (!members.delete(member) || members.size > 0 || isFirst) continue;
+  function leave(end: EndSubscription): void {
+    for (const [key, { members, isFirst, watch }] of watched) {
+      if (!members.delete(end) || members.size > 0 || isFirst) continue;
       watch?.stop();
-      this.#watched.delete(key);
+      watched.delete(key);
     }
   }
 
   /** Stops watching. */
-  close(): void {
-    this.#isClosed = true;
-    for (const { watch } of this.#watched.values()) watch?.stop();
-    this.#watched.clear();
+  function close(): void {
+    isClosed = true;
+    for (const { watch } of watched.values()) watch?.stop();
+    watched.clear();
   }
 
-  #watch(key: string, session: RequestSession, isFirst: boolean): Watched {
-    const known = this.#watched.get(key);
+  /** Watches a session, unless it can't end. */
+  function watch(
+    session: RequestSession,
+    isFirst: boolean,
+  ): Watched | undefined {
+    const { sessionKey } = session;
+    if (sessionKey === undefined || isClosed) return undefined;
+    const known = watched.get(sessionKey);
     if (known !== undefined) return known;
-    const members = new Set<SessionMember>();
-    const watched: Watched = { members, isFirst, hasEnded: false };
-    this.#watched.set(key, watched);
-    watched.watch = session.watchSession(() => {
-      watched.hasEnded = true;
+    const members = new Set<EndSubscription>();
+    const added: Watched = { members, isFirst, hasEnded: false };
+    watched.set(sessionKey, added);
+    added.watch = session.watchSession(() => {
+      added.hasEnded = true;
       // Code that reads another session has just verified it.
-      if (!isFirst) this.#watched.delete(key);
-      for (const member of members) member.end(sessionEnded());
+      if (!isFirst) watched.delete(sessionKey);
+      for (const end of members) end(sessionEnded());
       members.clear();
     });
-    return watched;
+    return added;
   }
+
+  return { begin, add, join, leave, close };
 }
 
-/** By connection. `undefined`: `endWithSession` is off. */
-const byConnection = new WeakMap<
-  WSConnectionData,
-  ConnectionSessions | undefined
->();
+/** The router's state of a connection. */
+export interface ConnectionState {
+  /**
+   * The number of running generators. An aborted one may still wait for
+   * something. It has no id then, but a cost.
+   */
+  generators: number;
+  /** Bytes of answers since the client had read everything. */
+  unread: number;
+  /** The sessions that end subscriptions, unless that is turned off. */
+  readonly sessions: ReturnType<typeof createSessions> | undefined;
+  /**
+   * Opens spans. Subscriptions run after the request that opened their socket, so
+   * each has its own trace, with that request as parent.
+   */
+  readonly openSpan: SpanOpener | undefined;
+}
+
+const states = new WeakMap<WSConnectionData, ConnectionState>();
 
 /**
- * Remembers the sessions of the request that opens a connection.
+ * Creates the state of a connection, with the current span, and the sessions of
+ * the request that opens it.
  *
- * @param isOn Whether subscriptions end with their sessions.
+ * @param endWithSession Whether subscriptions end with their sessions.
  */
-export function rememberSessions(
+export function createState(
   data: WSConnectionData,
-  request: Request,
-  isOn: boolean,
-): void {
-  byConnection.set(data, isOn ? new ConnectionSessions(request) : undefined);
+  request: Request | undefined,
+  endWithSession: boolean,
+): ConnectionState {
+  const state: ConnectionState = {
+    generators: 0,
+    unread: 0,
+    sessions: endWithSession ? createSessions(request) : undefined,
+    openSpan: currentScope()?.span?.continuation(),
+  };
+  states.set(data, state);
+  return state;
 }
 
-/** Returns the sessions of a connection, also of one without the plugin. */
-export function connectionSessions(
-  data: WSConnectionData,
-): ConnectionSessions | undefined {
-  return byConnection.has(data)
-    ? byConnection.get(data)
-    // A message isn't part of the request that opened its socket.
-    : runOutside(() => new ConnectionSessions(data.originalRequest));
+/**
+ * Returns the state of a connection, also of one without the plugin.
+ *
+ * @throws {TypeError} If the server hasn't set the socket's data.
+ */
+export function stateOf(data: WSConnectionData): ConnectionState {
+  const known = states.get(data);
+  if (known !== undefined) return known;
+  if (!(Object(data).subscriptions instanceof Map)) {
+    throw new TypeError(
+      `Cannot serve socket: ws.data must be a WSConnectionData, received ${
+        describe(data)
+      }; set it before the first message`,
+    );
+  }
+  // A message isn't part of the request that opened its socket.
+  return runOutside(() => createState(data, data.originalRequest, true));
 }
 
 function sessionEnded(): RPCError {

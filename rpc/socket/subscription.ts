@@ -17,10 +17,9 @@ import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
 import {
-  type ConnectionSessions,
-  type SessionMember,
+  type ConnectionState,
+  type EndSubscription,
   type Socket,
-  spanOpenerOf,
   Stopped,
   unsent,
 } from "./connection.ts";
@@ -52,41 +51,33 @@ export interface Subscription {
   readonly controller: AbortController;
 }
 
-/**
- * Runs a subscription to its end. It never rejects.
- *
- * @param sessions The sessions of the connection, if they end subscriptions.
- */
+/** Runs a subscription to its end. It never rejects. */
 export async function streamTo(
   ws: Socket,
   { endpoint, id, input, lastEventId, traceparent, controller }: Subscription,
   { transformer, report }: RouterParts,
-  sessions: ConnectionSessions | undefined,
+  { sessions, openSpan }: ConnectionState,
 ): Promise<void> {
   const { data } = ws;
   const { signal } = controller;
-  const member: SessionMember = {
-    error: undefined,
-    end(error) {
-      if (signal.aborted) return;
-      member.error = error;
-      data.subscriptions.delete(id);
-      try {
-        ws.send(errorMessage(id, error));
-      } catch {
-        // A broken socket of another server must not keep the others waiting.
-      }
-      controller.abort(new Stopped("session_ended", error.message));
-    },
+  let sessionError: RPCError | undefined;
+  const end: EndSubscription = (error) => {
+    if (signal.aborted) return;
+    sessionError = error;
+    data.subscriptions.delete(id);
+    try {
+      ws.send(errorMessage(id, error));
+    } catch {
+      // A broken socket of another server must not keep the others waiting.
+    }
+    controller.abort(new Stopped("session_ended", error.message));
   };
   const scope = new SubscriptionScope((eventId) => {
     if (signal.aborted) return;
     ws.send(JSON.stringify({ type: "started", id, eventId }));
   }, (_isOwn, session) => {
     // A `finally` that reads the session must not be cut short.
-    if (session !== undefined && !signal.aborted) {
-      sessions?.join(session, member);
-    }
+    if (session !== undefined && !signal.aborted) sessions?.join(session, end);
     return undefined;
   });
   const call = new Call(endpoint, data.ctx, {
@@ -108,7 +99,7 @@ export async function streamTo(
     const ready = sessions?.begin();
     if (ready !== undefined) await ready;
     if (signal.aborted) return;
-    sessions?.add(member);
+    sessions?.add(end);
     const values = toIterator(await run(call, input), call.path);
     const encode = encoder(id, transformer);
     const send = (value: unknown) => {
@@ -120,7 +111,7 @@ export async function streamTo(
       return message.length;
     };
     await pump(ws, call, values, signal, send);
-    if (member.error !== undefined) throw member.error;
+    if (sessionError !== undefined) throw sessionError;
   }
 
   async function streamInSpan(open: SpanOpener): Promise<void> {
@@ -138,8 +129,7 @@ export async function streamTo(
 
   await scope.run(async () => {
     try {
-      const open = spanOpenerOf(data);
-      await (open === undefined ? stream() : streamInSpan(open));
+      await (openSpan === undefined ? stream() : streamInSpan(openSpan));
       if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
     } catch (error) {
       const failure = report(error, call);
@@ -148,7 +138,7 @@ export async function streamTo(
   });
   scope.end();
   call.settle();
-  sessions?.leave(member);
+  sessions?.leave(end);
 }
 
 /** Returns the message of an error. */

@@ -22,9 +22,9 @@ import {
   readInput,
 } from "../server/read_message.ts";
 import {
-  type ConnectionSessions,
-  connectionSessions,
+  type ConnectionState,
   type Socket,
+  stateOf,
   Stopped,
   unsent,
   type WSConnectionData,
@@ -66,27 +66,12 @@ const MIN_SIZE = 128;
  */
 const MAX_EXCESS = 16;
 
-/** The router's state of a connection. */
-interface State {
-  /**
-   * The number of running generators. An aborted one may still wait for
-   * something. It has no id then, but a cost.
-   */
-  generators: number;
-  /** Bytes of answers since the client had read everything. */
-  unread: number;
-  /** The sessions that end subscriptions, unless that is turned off. */
-  readonly sessions: ConnectionSessions | undefined;
-}
-
 /** Creates the WebSocket handler of a router. */
 export function createWebSocketHandler(
   parts: RouterParts,
   maxSubscriptions: number,
   maxMessageSize: number,
 ): RouterWebSocketHandler {
-  const states = new WeakMap<WSConnectionData, State>();
-
   return {
     message(ws, message) {
       const state = stateOf(ws.data);
@@ -112,25 +97,14 @@ export function createWebSocketHandler(
     close({ data }, code) {
       const text = "The connection is closed";
       abortAll(data, new Stopped("socket_closed", text, code));
-      states.get(data)?.sessions?.close();
+      stateOf(data).sessions?.close();
     },
   };
-
-  function stateOf(data: WSConnectionData): State {
-    let state = states.get(data);
-    if (state === undefined) {
-      checkData(data);
-      const sessions = connectionSessions(data);
-      state = { generators: 0, unread: 0, sessions };
-      states.set(data, state);
-    }
-    return state;
-  }
 
   /**
    * Sends an answer, or closes the connection of a client that doesn't read.
    */
-  function answer(ws: Socket, state: State, message: string): void {
+  function answer(ws: Socket, state: ConnectionState, message: string): void {
     if (unsent(ws) === 0) state.unread = 0;
     state.unread += Math.max(message.length, MIN_SIZE);
     if (state.unread <= MAX_UNREAD) ws.send(message);
@@ -139,7 +113,7 @@ export function createWebSocketHandler(
 
   function subscribe(
     ws: Socket,
-    state: State,
+    state: ConnectionState,
     id: string,
     fields: Fields,
   ): void {
@@ -179,22 +153,11 @@ export function createWebSocketHandler(
     // Reserves the id before anything asynchronous happens.
     subscriptions.set(id, controller);
     state.generators++;
-    streamTo(ws, subscription, parts, state.sessions).finally(() => {
+    streamTo(ws, subscription, parts, state).finally(() => {
       state.generators--;
       if (subscriptions.get(id) === controller) subscriptions.delete(id);
     });
   }
-}
-
-/** @throws {TypeError} If the server hasn't set the socket's data. */
-function checkData(data: unknown): void {
-  if ((data as WSConnectionData | undefined)?.subscriptions instanceof Map) {
-    return;
-  }
-  const received = describe(data);
-  throw new TypeError(
-    `Cannot serve socket: ws.data must be a WSConnectionData, received ${received}; set it before the first message`,
-  );
 }
 
 function unsubscribe({ data: { subscriptions } }: Socket, id: string): void {
