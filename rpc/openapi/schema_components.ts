@@ -68,9 +68,10 @@ export function createSchemaComponents(
             : `#/components/schemas/${nameOf(key)}${rest}`;
         });
 
-      return refersTo("", parts)
+      const relocated = relocate(root);
+      return names.has("")
         ? { $ref: `#/components/schemas/${nameOf("")}` }
-        : relocate(root);
+        : relocated;
     },
     /** Returns the components so far, by name. */
     get schemas() {
@@ -105,17 +106,6 @@ function split(ref: string, parts: Parts): [string | undefined, string] {
   return parts.has(key)
     ? [key, end === -1 ? "" : pointer.slice(end)]
     : [undefined, ""];
-}
-
-function refersTo(key: string, parts: Parts): boolean {
-  let found = false;
-  for (const part of parts.values()) {
-    mapReferences(part, (ref) => {
-      if (split(ref, parts)[0] === key) found = true;
-      return ref;
-    });
-  }
-  return found;
 }
 
 /**
