@@ -1,13 +1,17 @@
+import { UnavailableError } from "../../core/error_response.ts";
+import { pause } from "../../core/promises.ts";
 import { ENDS, Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { type ChannelSubscribeOptions, checkSubscribe } from "./channel.ts";
 import { createLogReader } from "./log_reader.ts";
 import type { Entry, MessageLog } from "./message_log.ts";
 import { messagesLost, RingReader, startOf } from "./message_ring.ts";
-import { createRetry } from "./retry.ts";
 
-/** Ends a subscription in this process, with an error if there is one. */
-type End = (failure?: { readonly error: unknown }) => void;
+/** Time between two checks for a connection, in milliseconds. */
+const RETRY_AFTER = 200;
+
+/** The reason of a subscription that ends without an error. */
+const ENDED = Symbol();
 
 /**
  * Creates a channel that several processes share, over a log. All subscriptions of
@@ -21,15 +25,11 @@ export function createLogChannel<T>(
   history: number,
   transformer: Transformer = JSON,
 ) {
-  const subscriptions = new Set<End>();
-  const reader = createLogReader(
-    log,
-    history,
-    toMessage,
-    (error) => endAll({ error }),
-  );
+  /** Ends the subscriptions of this process, with an error or `ENDED`. */
+  const subscriptions = new Set<(reason: unknown) => void>();
+  const reader = createLogReader(log, history, toMessage, endAll);
   const closing = new AbortController();
-  const retry = createRetry(log, closing.signal);
+  let reconnected: Promise<void> | undefined;
 
   async function publish(value: T): Promise<string> {
     checkOpen("publish");
@@ -52,8 +52,46 @@ export function createLogChannel<T>(
     }
   }
 
-  function endAll(failure?: { readonly error: unknown }): void {
-    for (const end of subscriptions) end(failure);
+  function endAll(reason: unknown): void {
+    for (const end of subscriptions) end(reason);
+  }
+
+  /**
+   * Runs read-only work, and retries it while the server can't be reached. Resolves
+   * with `undefined` when the signal aborts.
+   */
+  function retry<V>(
+    signal: AbortSignal,
+    work: () => Promise<V>,
+  ): Promise<V | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<V | undefined>();
+    const stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop);
+    repeat(signal, work).then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", stop));
+    return promise;
+  }
+
+  async function repeat<V>(
+    signal: AbortSignal,
+    work: () => Promise<V>,
+  ): Promise<V | undefined> {
+    while (!signal.aborted) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+      }
+      // All subscriptions share one timer.
+      await (reconnected ??= reconnect());
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    do {
+      await pause(RETRY_AFTER, closing.signal);
+    } while (!log.isOpen && !closing.signal.aborted);
+    reconnected = undefined;
   }
 
   function subscribe(
@@ -65,16 +103,14 @@ export function createLogChannel<T>(
     checkOpen("subscribe");
     const start = startOf(options);
     const stop = new AbortController();
-    let failed: { readonly error: unknown } | undefined;
 
-    const end: End = (failure) => {
+    const end = (reason: unknown) => {
       if (!subscriptions.delete(end)) return;
-      failed = failure;
       for (const type of ENDS) signal.removeEventListener(type, abort);
-      stop.abort();
+      stop.abort(reason);
       if (subscriptions.size === 0) reader.stop();
     };
-    const abort = () => end();
+    const abort = () => end(ENDED);
     subscriptions.add(end);
     for (const type of ENDS) signal.addEventListener(type, abort);
     if (signal.aborted) abort();
@@ -100,15 +136,16 @@ export function createLogChannel<T>(
         if (id !== undefined && !stop.signal.aborted) {
           yield* read(lastEventId, id, stop.signal);
         }
-        if (failed !== undefined) throw failed.error;
+        const { aborted, reason } = stop.signal;
+        if (aborted && reason !== ENDED) throw reason;
       } finally {
-        end();
+        abort();
       }
     })();
     const leave = messages.return.bind(messages);
     messages.return = (value) => {
       // Wakes the generator if it waits.
-      end();
+      abort();
       return leave(value);
     };
     return messages;
@@ -152,7 +189,7 @@ export function createLogChannel<T>(
 
   async function close(): Promise<void> {
     closing.abort();
-    endAll();
+    endAll(ENDED);
     await Promise.all([reader.stop(), log.close()]);
   }
 
