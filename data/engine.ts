@@ -64,21 +64,14 @@ export function createEngine(parts: Parts) {
     if (store.isStrict) return undefined;
     const scope = currentScope();
     if (scope !== undefined && scope.span !== undefined) return undefined;
-    const record = recordOf(key, scope);
-    if (record === undefined || !isFresh(record)) return undefined;
-    counts.hit++;
-    if (scope !== undefined) currentInFlight(scope)?.include(record, parts);
-    return Promise.resolve(record.value);
+    const record = freshRecordOf(key, scope);
+    return record && Promise.resolve(record.value);
   }
 
   /** Returns the value if it is in memory and fresh. Counts as a hit. */
   async function peek(key: string): Promise<unknown> {
     if (store.isStrict) await store.check();
-    const record = recordOf(key, currentScope());
-    if (record === undefined || !isFresh(record)) return undefined;
-    counts.hit++;
-    currentInFlight()?.include(record, parts);
-    return record.value;
+    return freshRecordOf(key, currentScope())?.value;
   }
 
   /** Returns the value if it is in memory, even if it is stale. */
@@ -133,9 +126,19 @@ export function createEngine(parts: Parts) {
       : undefined;
   }
 
-  function isFresh({ freshUntil }: CacheRecord): boolean {
+  /** Returns the record if it is in memory and fresh. Counts as a hit. */
+  function freshRecordOf(
+    key: string,
+    scope: RequestScope | undefined,
+  ): CacheRecord | undefined {
+    const record = recordOf(key, scope);
+    if (record === undefined) return undefined;
+    const { freshUntil } = record;
     // Reading the clock is a third of a hit.
-    return freshUntil === Infinity || now() < freshUntil;
+    if (freshUntil !== Infinity && now() >= freshUntil) return undefined;
+    counts.hit++;
+    if (scope !== undefined) currentInFlight(scope)?.include(record, parts);
+    return record;
   }
 
   function resolve(call: Call, look: LookUp | undefined): Promise<unknown> {
