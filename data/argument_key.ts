@@ -27,6 +27,7 @@
  */
 
 import { encodeBase64 } from "../core/bytes/base64.ts";
+import { bytesOf } from "../core/bytes/bytes.ts";
 import { VIEWS } from "./views.ts";
 
 /** Deeper than any data. Beyond, the error is clearer than a stack overflow. */
@@ -148,10 +149,8 @@ function encodeObject(value: object, around: object[], where: string): string {
     }
   }
   if (BYTES.has(prototype)) {
-    const bytes = ArrayBuffer.isView(value)
-      ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-      : new Uint8Array(value as ArrayBuffer);
-    return `${prototype.constructor.name}"${encodeBase64(bytes)}"`;
+    const text = encodeBase64(bytesOf(value)!);
+    return `${prototype.constructor.name}"${text}"`;
   }
   const name = prototype.constructor?.name;
   throw unkeyable(
