@@ -18,24 +18,11 @@ const loadRecordText = (): Promise<RecordText> =>
   runOutside(() => import("./record_text.ts"));
 
 /** A lock in a backend. */
-class SharedLock implements Lock {
-  readonly token: string = crypto.randomUUID();
-  readonly #release: (token: string) => Promise<void>;
-  #released: Promise<void> | undefined;
-
-  /** Creates a lock that isn't held yet. */
-  constructor(release: (token: string) => Promise<void>) {
-    this.#release = release;
-  }
-
-  release(): Promise<void> {
-    return this.#released ??= this.#release(this.token);
-  }
-
-  /** Notes that storing the value releases the lock. */
-  releasedBy(stored: Promise<void>): void {
-    this.#released = stored;
-  }
+interface SharedLock extends Lock {
+  readonly token: string;
+  release(): Promise<void>;
+  /** Its release, or the storing of a value, which releases it too. */
+  released?: Promise<void>;
 }
 
 /**
@@ -95,11 +82,15 @@ export class SharedStore extends MemoryStore {
   ): Promise<Claim> {
     for (let outdated = this.#outdated(key);;) {
       const backend = this.#exchange.use();
-      const lock: SharedLock = new SharedLock((token) => {
-        this.#held.delete(lock);
-        return backend.release(placeOf(key), token);
-      });
-      const request = { token: lock.token, outdated };
+      const token = crypto.randomUUID();
+      const lock: SharedLock = {
+        token,
+        release: () => {
+          this.#held.delete(lock);
+          return lock.released ??= backend.release(placeOf(key), token);
+        },
+      };
+      const request = { token, outdated };
       const { reading, record } = await this.#read(key, request);
       const { entry, isLocked = false, released } = reading;
       if (record !== undefined && isUsable(record)) {
@@ -130,7 +121,7 @@ export class SharedStore extends MemoryStore {
     const text = recordText.writeRecord(key, record);
     const freshFor = Math.max(0, record.freshUntil - time);
     const entry = { epoch, began, freshFor, keepFor, text };
-    const own = lock instanceof SharedLock ? lock : undefined;
+    const own = lock as SharedLock | undefined;
     const stored = this.#exchange.use().set(
       placeOf(key),
       text.length > this.maxEntryBytes ? undefined : entry,
@@ -138,7 +129,7 @@ export class SharedStore extends MemoryStore {
     );
     if (own !== undefined) {
       this.#held.delete(own);
-      own.releasedBy(stored);
+      own.released = stored;
     }
     return stored;
   }
