@@ -13,15 +13,7 @@ import {
 import type { Exchange } from "../shared/exchange.ts";
 import type { BackendSettings } from "../shared/shared_options.ts";
 import { createRedisLocks } from "./redis_locks.ts";
-import {
-  ASK,
-  DELETE,
-  GET,
-  INVALIDATE,
-  keysOf,
-  PAGE,
-  SET,
-} from "./redis_scripts.ts";
+import { ASK, GET, INVALIDATE, keysOf, PAGE, SET } from "./redis_scripts.ts";
 
 /**
  * Creates a backend in Redis that connects at its first use.
@@ -111,12 +103,7 @@ export function createRedisBackend(
 
     async set(key, entry, token = "") {
       await locks.releaseWith(key, token, async (args) => {
-        if (entry === undefined) {
-          await link.run(DELETE, [lock(key), value(key)], args);
-          return;
-        }
-        const { epoch, began } = entry;
-        const of = [epoch, `${began}`, `${storedFor(entry)}`, toText(entry)];
+        const of = entry === undefined ? [] : toArgs(entry);
         await link.run(SET, [lock(key), meta, value(key)], [...args, ...of]);
       });
     },
@@ -158,6 +145,12 @@ function toChanges([epoch, number, list]: ChangesReply | Found): Changes {
   }
   const more = scopes.length === PAGE;
   return { epoch, number: Number(number), scopes, more };
+}
+
+/** Returns an entry as the arguments of a script. */
+function toArgs(entry: SharedEntry): readonly string[] {
+  const { epoch, began } = entry;
+  return [epoch, `${began}`, `${storedFor(entry)}`, toText(entry)];
 }
 
 /** Returns an entry as text. The scripts read its start. */

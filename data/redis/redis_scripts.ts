@@ -133,23 +133,20 @@ export const RELEASE = new RedisScript(`local lock = KEYS[1] ${UNLOCK}`);
 /**
  * Stores ARGV[7] under KEYS[3] for ARGV[6] ms, unless the present record began
  * later. ARGV[4] and [5] are the epoch and number of the new one. KEYS[2] is meta.
- * Then it releases the lock KEYS[1].
+ * Without these arguments, it deletes the present record. Then it releases the lock
+ * KEYS[1].
  */
 export const SET = new RedisScript(`
 local lock, meta, key = KEYS[1], KEYS[2], KEYS[3]
-if redis.call("HGET", meta, "epoch") == ARGV[4] then
+if not ARGV[4] then
+  redis.call("DEL", key)
+elseif redis.call("HGET", meta, "epoch") == ARGV[4] then
   local of, began = string.match(redis.call("GETRANGE", key, 0, 63),
     "^(%w+) (%d+) ")
   if of ~= ARGV[4] or tonumber(began) <= tonumber(ARGV[5]) then
     redis.call("SET", key, ARGV[7], "PX", ARGV[6])
   end
 end
-${UNLOCK}`);
-
-/** Deletes the record KEYS[2], and releases the lock KEYS[1]. */
-export const DELETE = new RedisScript(`
-local lock = KEYS[1]
-redis.call("DEL", KEYS[2])
 ${UNLOCK}`);
 
 /**
