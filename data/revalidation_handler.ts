@@ -2,14 +2,9 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
-import { isResponse } from "../core/http/message.ts";
 import { checkRequest } from "../core/http/origin.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
-import {
-  readInvalidation,
-  type RevalidateOptions,
-  type RevalidateResult,
-} from "./revalidation.ts";
+import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 
 /** Maximum size of a body, in bytes. */
 const MAX_BODY = 64 * 1024;
@@ -34,9 +29,17 @@ export function createHandler(
         { "www-authenticate": "Bearer" },
       );
     }
-    const options = await readOptions(request);
-    if (isResponse(options)) return options;
-    const result = await revalidate(options);
+    const type = request.headers.get("content-type") ?? "";
+    if (!/^application\/json *(;|$)/i.test(type.trim())) {
+      return badRequest("Content-Type must be application/json");
+    }
+    let result: RevalidateResult;
+    try {
+      const body = await readBodyJSON(request, MAX_BODY);
+      result = await revalidate(body as RevalidateOptions);
+    } catch (error) {
+      return refuse(error as Partial<BodyError> & Error);
+    }
     if (result.success) return Response.json(result);
     // `onError` was called with the cause; the sender can try again.
     return errorResponse(
@@ -81,26 +84,16 @@ function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);
 }
 
-/** Returns the options in the body, or an error response. */
-async function readOptions(
-  request: Request,
-): Promise<RevalidateOptions | Response> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json *(;|$)/i.test(type.trim())) {
-    return refuse("Content-Type must be application/json");
+/** Returns the response for a body that can't be read, or isn't options. */
+function refuse(error: Partial<BodyError> & Error): Response {
+  const { problem, message } = error;
+  if (problem === "TOO_LARGE") {
+    return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
   }
-  try {
-    const options = await readBodyJSON(request, MAX_BODY) as RevalidateOptions;
-    readInvalidation(options);
-    return options;
-  } catch (error) {
-    const { problem, message } = error as Partial<BodyError> & Error;
-    return problem === "TOO_LARGE"
-      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
-      : refuse(message);
-  }
+  if (problem === undefined && !(error instanceof TypeError)) throw error;
+  return badRequest(message);
 }
 
-function refuse(message: string): Response {
+function badRequest(message: string): Response {
   return errorResponse(400, "BAD_REQUEST", message);
 }
