@@ -33,8 +33,11 @@ export function backoff({ reconnect }: ClientOptions, failures: number) {
   return longest * (1 + Math.random()) / 2;
 }
 
+/** A connection that {@linkcode createConnection} has created. */
+export type Connection = ReturnType<typeof createConnection>;
+
 /**
- * A WebSocket that reconnects.
+ * Creates a WebSocket that reconnects. It is closed at first.
  *
  * ```
  * closed ──open()──► connecting ──► open
@@ -43,66 +46,59 @@ export function backoff({ reconnect }: ClientOptions, failures: number) {
  *   └─ no attempt left ── waiting ◄──┘
  * ```
  */
-export class Connection {
-  readonly #options: ClientOptions;
-  readonly #events: ConnectionEvents;
-  #isClosed = true;
-  #socket: ClientSocket | undefined;
+export function createConnection(
+  options: ClientOptions,
+  events: ConnectionEvents,
+) {
+  let isClosed = true;
+  let socket: ClientSocket | undefined;
   /** The timer of pings, or of the next attempt while waiting. */
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   /** The current attempt. Events of earlier ones have no effect. */
-  #attempt = 0;
+  let attempt = 0;
   /** Attempts since the last message. */
-  #failures = 0;
-
-  /** Creates a closed connection. */
-  constructor(options: ClientOptions, events: ConnectionEvents) {
-    this.#options = options;
-    this.#events = events;
-  }
+  let failures = 0;
 
   /** Whether messages can be sent. */
-  get isOpen(): boolean {
-    return this.#socket?.readyState === 1;
-  }
+  const isOpen = () => socket?.readyState === 1;
 
   /** Sends a message if the connection is open. Returns whether it is. */
-  send(message: ClientMessage): boolean {
-    const { isOpen } = this;
-    if (isOpen) this.#socket!.send(JSON.stringify(message));
-    return isOpen;
+  function send(message: ClientMessage): boolean {
+    const canSend = isOpen();
+    if (canSend) socket!.send(JSON.stringify(message));
+    return canSend;
   }
 
   /** Opens the connection if it is closed. */
-  open(): void {
-    if (!this.#isClosed) return;
-    this.#isClosed = false;
-    this.#connect();
+  function open(): void {
+    if (!isClosed) return;
+    isClosed = false;
+    connect();
   }
 
   /** Closes the connection until it is opened again. */
-  close(): void {
-    this.#isClosed = true;
-    this.#drop();
+  function close(): void {
+    isClosed = true;
+    drop();
   }
 
-  async #connect(): Promise<void> {
+  async function connect(): Promise<void> {
     const {
       httpEndpoint,
       wsEndpoint = httpEndpoint,
       webSocket = (url: string | URL) => new WebSocket(url),
       heartbeatMs = 30_000,
-    } = this.#options;
-    const attempt = ++this.#attempt;
-    const isCurrent = () => attempt === this.#attempt;
+    } = options;
+    const own = ++attempt;
+    const isCurrent = () => own === attempt;
     const lost = (cause?: unknown) => {
-      if (isCurrent()) this.#lost(cause);
+      if (isCurrent()) retry(cause);
     };
 
     let unanswered = 0;
     if (heartbeatMs && heartbeatMs < MAX_DELAY) {
-      this.#timer = setInterval(() => {
-        if (unanswered++ || !this.send({ type: "ping" })) lost();
+      timer = setInterval(() => {
+        if (unanswered++ || !send({ type: "ping" })) lost();
       }, heartbeatMs);
     }
 
@@ -115,16 +111,15 @@ export class Connection {
     }
     if (!isCurrent()) return;
 
-    let socket: ClientSocket;
     try {
-      socket = this.#socket = webSocket(url);
+      socket = webSocket(url);
     } catch (error) {
       // Every further attempt would throw as well.
-      this.#failures = Infinity;
+      failures = Infinity;
       return lost(error);
     }
     socket.onopen = () => {
-      if (isCurrent()) this.#events.onOpen();
+      if (isCurrent()) events.onOpen();
     };
     socket.onmessage = ({ data }: { readonly data: string }) => {
       if (!isCurrent()) return;
@@ -137,8 +132,8 @@ export class Connection {
         // The other end isn't a router.
         return lost(error);
       }
-      this.#failures = unanswered = 0;
-      this.#events.onMessage(message);
+      failures = unanswered = 0;
+      events.onMessage(message);
     };
     // A socket of Node 22 that can't be opened has no event but the error. In
     // Deno, an unhandled error event would count as an uncaught error.
@@ -148,27 +143,27 @@ export class Connection {
     };
   }
 
-  #lost(cause: unknown): void {
-    this.#drop();
-    const { reconnect = {} } = this.#options;
+  /** Waits for the next attempt, or gives up after the last one. */
+  function retry(cause: unknown): void {
+    drop();
+    const { reconnect = {} } = options;
     const { attempts = Infinity } = reconnect || { attempts: 0 };
-    if (this.#failures < attempts) {
-      this.#timer = setTimeout(
-        () => this.#connect(),
-        backoff(this.#options, this.#failures++),
-      );
+    if (failures < attempts) {
+      timer = setTimeout(connect, backoff(options, failures++));
     } else {
-      this.#failures = 0;
-      this.#isClosed = true;
-      this.#events.onGiveUp(cause);
+      failures = 0;
+      isClosed = true;
+      events.onGiveUp(cause);
     }
   }
 
   /** Ends the current attempt. */
-  #drop(): void {
-    this.#attempt++;
-    clearTimeout(this.#timer);
-    this.#socket?.close();
-    this.#socket = undefined;
+  function drop(): void {
+    attempt++;
+    clearTimeout(timer);
+    socket?.close();
+    socket = undefined;
   }
+
+  return { isOpen, send, open, close };
 }

@@ -9,7 +9,12 @@
  */
 
 import type { ClientMessage } from "../protocol.ts";
-import { backoff, Connection, type Received } from "./connection.ts";
+import {
+  backoff,
+  type Connection,
+  createConnection,
+  type Received,
+} from "./connection.ts";
 import { RPCClientError } from "./error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import type { PlainOptions, SubscribeOptions } from "./types.ts";
@@ -69,7 +74,7 @@ export function createSubscribe(
 
   function createLine(): Line {
     const subscriptions: Line["subscriptions"] = new Map();
-    const connection = new Connection(options, {
+    const connection = createConnection(options, {
       onOpen() {
         for (const { open } of subscriptions.values()) open();
       },
@@ -122,7 +127,7 @@ export function createSubscribe(
         // The last one is still set if the socket broke meanwhile.
         clearTimeout(fillingGap);
         fillingGap = setTimeout(() => {
-          if (connection.isOpen) {
+          if (connection.isOpen()) {
             isGuess = true;
             fillGap();
           }
