@@ -15,7 +15,6 @@ import {
   show,
   withMethods,
 } from "../../core/check/rules.ts";
-import { createPathProxy } from "../path_proxy.ts";
 import type { Endpoint } from "./call.ts";
 
 /** The parts of a router that an outer router uses. */
@@ -147,13 +146,13 @@ function isProcedure(value: unknown): value is Endpoint["procedure"] {
 }
 
 /**
- * Rejects names that a client's path can't have, and `_def`, which would make
- * its object look like a router.
+ * Names that a client's path can't have, see `createPathProxy()`, and `_def`,
+ * which would make its object look like a router.
  */
+const TAKEN = ["", "then", "toJSON", "_def"];
+
 function checkKey(key: string, path: readonly string[]): void {
-  const paths = createPathProxy({}) as Record<string, unknown>;
-  const isTaken = key === "" || key === "_def" || paths[key] === undefined;
-  if (!isTaken && !key.includes(".")) return;
+  if (!TAKEN.includes(key) && !key.includes(".")) return;
   throw cannot(
     `${show(key)} in ${
       path.join(".") || "the router"
