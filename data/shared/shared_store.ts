@@ -2,7 +2,7 @@ import { runOutside } from "../../core/request_scope.ts";
 import type { Invalidation } from "../invalidation_log.ts";
 import { MemoryStore } from "../memory_store.ts";
 import type { CacheRecord, Claim, Lock } from "../store.ts";
-import type { Backend, FoundEntry, LockRequest, Reading } from "./backend.ts";
+import type { Backend, LockRequest, Reading } from "./backend.ts";
 import { Exchange } from "./exchange.ts";
 import type { SharedStoreOptions } from "./shared_options.ts";
 
@@ -196,25 +196,21 @@ export class SharedStore extends MemoryStore {
 
   /** Copies a record from the backend to memory. */
   #take(key: string, { entry }: Reading): CacheRecord | undefined {
-    const { isAhead, position: { epoch } } = this.#exchange;
+    const { isAhead, numbers, position: { epoch } } = this.#exchange;
     // Something was invalidated here while the backend was asked.
     if (isAhead || entry?.epoch !== epoch) return undefined;
-    const record = this.#recordOf(key, entry);
-    // This process may have stored one while the backend was asked.
-    const own = super.peek(key);
-    if (own === undefined || own.began <= record.began) super.set(key, record);
-    return record;
-  }
-
-  #recordOf(key: string, entry: FoundEntry): CacheRecord {
     const kept = this.#now() - entry.age;
-    return {
+    const record: CacheRecord = {
       ...recordText!.readRecord(key, entry.text),
-      began: this.#exchange.numbers.toLocal(entry.began),
+      began: numbers.toLocal(entry.began),
       freshUntil: kept + entry.freshFor,
       keepUntil: kept + entry.keepFor,
       checked: -1,
     };
+    // This process may have stored one while the backend was asked.
+    const own = super.peek(key);
+    if (own === undefined || own.began <= record.began) super.set(key, record);
+    return record;
   }
 }
 
