@@ -14,6 +14,7 @@ const BENCHES = [
   "auth/sessions",
   "data/hits",
   "data/invalidate",
+  "data/million",
   "data/processes",
   "data/soak",
   "trace/spans",
@@ -28,15 +29,19 @@ const BENCHES = [
   "types/instantiations",
 ];
 
+/** Benchmarks that run only if they are named: they need Redis and a long time. */
+const NAMED = ["data/million"];
 /** Benchmarks that need `wrk`. */
 const NEED_WRK = ["app/http", "trace/http", "trace/companion", "rpc/http"];
 
 const end = Deno.args.indexOf("--");
 const prefixes = end === -1 ? Deno.args : Deno.args.slice(0, end);
 const rest = end === -1 ? [] : Deno.args.slice(end + 1);
-const wanted = BENCHES.filter((name) =>
-  prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
-);
+const wanted = BENCHES.filter((name) => {
+  if (NAMED.includes(name)) return prefixes.includes(name);
+  return prefixes.length === 0 ||
+    prefixes.some((prefix) => name.startsWith(prefix));
+});
 if (wanted.length === 0) {
   console.error(
     `error: no benchmark begins with ${prefixes.join(" or ")}; choose from ${

@@ -31,3 +31,17 @@ Deno.test("deno task bench names the benchmarks if none matches", async () => {
     /^error: no benchmark begins with nope; choose from app\/http, /,
   );
 });
+
+Deno.test("deno task bench knows each benchmark that a page describes", async () => {
+  const { stderr } = await bench("nope");
+  const known = stderr.trim().split("choose from ")[1]!.split(", ");
+  const described: string[] = [];
+  for await (const { name } of Deno.readDir(new URL("bench/", ROOT))) {
+    const page = new URL(`bench/${name}/README.md`, ROOT);
+    const text = await Deno.readTextFile(page).catch(() => "");
+    for (const [, heading] of text.matchAll(/^## (\w+\/\w+)$/gm)) {
+      described.push(heading!);
+    }
+  }
+  assertEquals(described.sort(), known.sort());
+});
