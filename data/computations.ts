@@ -74,7 +74,7 @@ export function createComputations(parts: Parts) {
   }
 
   function begin(call: Call): InFlight {
-    const { key } = call;
+    const { key, isAlone = false } = call;
     const scopes = { ...scopesOf(call), began: log.sequence };
     const inFlight = new InFlight(parts, call, scopes, now());
     const { promise, resolve, reject } = inFlight.shared;
@@ -84,22 +84,15 @@ export function createComputations(parts: Parts) {
       if (byKey.get(key) === inFlight) byKey.delete(key);
     };
     promise.then(leave, leave);
-    inFlight.computed = limitTime(
-      call,
-      store.isShared && call.isAlone !== true
-        ? claimOrCompute(inFlight, call)
-        : compute(inFlight, call),
-    );
+    const work = store.isShared && !isAlone ? claimOrCompute : compute;
+    inFlight.computed = limitTime(call, work(inFlight));
     inFlight.computed.then(resolve, reject);
     return inFlight;
   }
 
   /** Asks the shared store, then computes while no other process does. */
-  async function claimOrCompute(
-    inFlight: InFlight,
-    call: Call,
-  ): Promise<unknown> {
-    const { key } = call;
+  async function claimOrCompute(inFlight: InFlight): Promise<unknown> {
+    const { key } = inFlight.call;
     const isUsable = (record: CacheRecord) =>
       isValid(record) && now() < record.freshUntil;
     for (let waits = 0;; waits++) {
@@ -112,28 +105,25 @@ export function createComputations(parts: Parts) {
       }
       // After too many waits, it computes even if another process does.
       if (released === undefined || waits === MAX_WAITS) {
-        return await compute(inFlight, call, lock);
+        return await compute(inFlight, lock);
       }
       await released;
     }
   }
 
-  async function compute(
-    inFlight: InFlight,
-    call: Call,
-    lock?: Lock,
-  ): Promise<unknown> {
+  async function compute(inFlight: InFlight, lock?: Lock): Promise<unknown> {
+    const { key } = inFlight.call;
     // From here on, the function may read data that is invalidated later. See the
     // drawing in invalidation_log.ts.
     inFlight.began = log.sequence;
-    inFlight.before = store.peek(call.key);
+    inFlight.before = store.peek(key);
     try {
-      const value = await inFlight.run(call, () => {
+      const value = await inFlight.run(() => {
         inFlight.shared.resolve(undefined);
         if (lock !== undefined) store.release(lock);
       });
-      checkRereadable(call.key, value);
-      keep(inFlight, call, value, lock);
+      checkRereadable(key, value);
+      keep(inFlight, value, lock);
       return value;
     } finally {
       inFlight.end();
@@ -144,13 +134,14 @@ export function createComputations(parts: Parts) {
 
   function keep(
     inFlight: InFlight,
-    { key, scopeKey, policy, lifetime, mayBeStale, obstacle }: Call,
     value: unknown,
     lock: Lock | undefined,
   ): void {
-    const maxAge = lifetime(value, policy);
+    const { call } = inFlight;
+    const { key, scopeKey, policy, mayBeStale } = call;
+    const maxAge = call.lifetime(value, policy);
     if (maxAge === 0) {
-      inFlight.obstacle = obstacle?.() ?? "negativeMaxAge is 0";
+      inFlight.obstacle = call.obstacle?.() ?? "negativeMaxAge is 0";
       // Otherwise the expired value would be served instead of this one.
       const { before } = inFlight;
       if (before && log.isValid(before)) store.invalidate({ keys: [scopeKey] });

@@ -58,8 +58,9 @@ export class InFlight {
   computed!: Promise<unknown>;
   /** The value, or `undefined` for other callers once it asks for the user. */
   readonly shared = Promise.withResolvers<unknown>();
+  /** The call that began it. */
+  readonly call: Call;
   readonly #owner: object;
-  readonly #call: Call;
   readonly #waitsFor = new Set<InFlight>();
   #scopes: Record<"tags" | "paths" | "keys", Set<string>> | undefined;
   #watch: SharedScope | undefined;
@@ -78,7 +79,7 @@ export class InFlight {
     since: number,
   ) {
     this.#owner = owner;
-    this.#call = call;
+    this.call = call;
     this.scopeKey = scopeKey;
     this.tags = tags;
     this.paths = paths;
@@ -96,7 +97,8 @@ export class InFlight {
    *
    * @param release Called when a function that may ask for the user does so.
    */
-  run({ key, mayAsk = false, compute }: Call, release: () => void): unknown {
+  run(release: () => void): unknown {
+    const { key, mayAsk = false, compute } = this.call;
     const onAsked = mayAsk ? () => void release() : undefined;
     this.#watch = new SharedScope(key, onAsked, this);
     return this.#watch.compute(compute);
@@ -121,7 +123,7 @@ export class InFlight {
 
   /** Returns its result for a call: the one that began it gets any value. */
   resultFor(call: Call): Promise<unknown> {
-    return call === this.#call ? this.computed : this.shared.promise;
+    return call === this.call ? this.computed : this.shared.promise;
   }
 
   /** Waits for the result of another computation. */
