@@ -228,17 +228,15 @@ function encoder(
   transformer: Transformer | undefined,
 ): (value: unknown) => string {
   const head = `{"type":"data","id":${JSON.stringify(id)}`;
-  const before = `${head},"data":`;
-  const encode = (value: unknown, end: string) => {
+  return (value) => {
+    const isTracked = value instanceof Tracked;
+    const data = isTracked ? value.value : value;
     const text = JSON.stringify(
-      transformer === undefined ? value : transformer.stringify(value),
+      transformer === undefined ? data : transformer.stringify(data),
     );
-    return text === undefined ? head + end : before + text + end;
+    const end = isTracked ? `,"eventId":${JSON.stringify(value.id)}}` : "}";
+    return text === undefined ? head + end : `${head},"data":${text}${end}`;
   };
-  return (value) =>
-    value instanceof Tracked
-      ? encode(value.value, `,"eventId":${JSON.stringify(value.id)}}`)
-      : encode(value, "}");
 }
 
 /** Waits until the client has read most of the backlog, or is gone. */
