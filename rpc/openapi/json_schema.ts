@@ -165,9 +165,7 @@ function orNull(schema: Schema, described: JSONSchema): JSONSchema {
  * Whether a call without input is valid. Only synchronous schemas are checked.
  */
 export function mayBeAbsent(schema: Schema): boolean {
-  if (isZodThatMayWait(schema)) {
-    return optionality(schema, "optin") !== undefined;
-  }
+  if (isZodThatMayWait(schema)) return schema._zod?.optin !== undefined;
   const checked = validate(schema, undefined);
   return !(checked instanceof Promise) && checked.valid;
 }
@@ -179,9 +177,7 @@ export function mayBeAbsent(schema: Schema): boolean {
 export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
   const options = (described.anyOf ?? [described]) as JSONSchema[];
   if (options.some((option) => isAnything(option) || option.not)) return false;
-  if (isZodThatMayWait(schema)) {
-    return optionality(schema, "optout") !== "optional";
-  }
+  if (isZodThatMayWait(schema)) return schema._zod?.optout !== "optional";
   const checked = validate(schema, undefined);
   if (checked instanceof Promise) return false;
   return !checked.valid || checked.value !== undefined;
@@ -190,12 +186,4 @@ export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
 /** Whether a JSON Schema has no constraints. */
 function isAnything(described: JSONSchema): boolean {
   return Object.keys(described).every((key) => key === "$comment");
-}
-
-/** Whether a zod schema is optional, without running its code. */
-function optionality(schema: object, side: "optin" | "optout"): unknown {
-  const { _zod: zod } = schema as {
-    readonly _zod?: { readonly optin?: unknown; readonly optout?: unknown };
-  };
-  return zod?.[side];
 }

@@ -103,6 +103,8 @@ export const aSchema: Rule = rule(
 /** The used part of a zod schema. */
 export interface ZodSchema {
   readonly "~standard": { readonly vendor: "zod" };
+  /** Whether its input or output is optional. Zod 3 doesn't say. */
+  readonly _zod?: { readonly optin?: unknown; readonly optout?: unknown };
   /** Validates a value once, synchronously or not. */
   safeParseAsync(value: unknown): Promise<SafeParseResult>;
 }
