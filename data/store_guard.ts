@@ -85,8 +85,8 @@ export class StoreGuard {
   }
 
   /** Releases a lock in the background. */
-  async release(lock: Lock): Promise<void> {
-    await this.#inBackground(this.#try(() => lock.release()));
+  release(lock: Lock): void {
+    this.#inBackground(this.#try(() => lock.release()));
   }
 
   /**
@@ -98,19 +98,13 @@ export class StoreGuard {
     return await this.#try(check, Infinity) !== FAILED;
   }
 
-  /** Returns a promise only if the store does. */
-  set(
-    key: string,
-    record: CacheRecord,
-    lock?: Lock,
-  ): void | Promise<unknown> {
+  /** Stores a record: in memory at once, the rest in the background. */
+  set(key: string, record: CacheRecord, lock?: Lock): void {
     try {
       const stored = this.#store.set(key, record, lock);
-      if (stored !== undefined) {
-        return this.#inBackground(this.#try(() => stored));
-      }
+      if (stored !== undefined) this.#inBackground(this.#try(() => stored));
       // Success in memory doesn't mean that a shared store works.
-      if (!this.isShared) this.#isDown = false;
+      else if (!this.isShared) this.#isDown = false;
     } catch (error) {
       this.#report(error);
     }
