@@ -115,10 +115,9 @@ export function callCached<T>(
  * keys of cached functions and pages do.
  */
 function storeKey(key: string): string {
-  const first = key.charCodeAt(0);
-  return first === 91 || first === 123 || first === 0 || first !== first
-    ? `\0${key}`
-    : key;
+  const first = key[0];
+  const isTaken = first === "[" || first === "{" || first === "\0";
+  return isTaken || first === undefined ? `\0${key}` : key;
 }
 
 /** See `cacheFunction()`. */
