@@ -172,13 +172,14 @@ async function pump(
     stopped.catch(() => {});
     return stopped;
   };
-  let ended = false;
+  /** Whether the generator is at a `yield`, or hasn't started. */
+  let isSuspended = true;
   const isGenerator = Object(iterator)[Symbol.toStringTag] === "AsyncGenerator";
   // Returns nothing: on Node and Bun, a listener's rejected promise is uncaught.
   const onAbort = () => {
     // V8 runs the `finally` of a generator that waits outside of the scope, if
     // `return()` is called before the wait settles.
-    if (!ended || !isGenerator) stop();
+    if (isSuspended || !isGenerator) stop();
   };
   if (signal.aborted) stop();
   else signal.addEventListener("abort", onAbort, { once: true });
@@ -186,10 +187,10 @@ async function pump(
     let since = performance.now();
     let waiting = unsent(ws);
     for (let sent = 1; !signal.aborted; sent++) {
-      ended = true;
+      isSuspended = false;
       const result = await iterator.next();
       if (result.done) return;
-      ended = false;
+      isSuspended = true;
       if (signal.aborted) return;
       let { value } = result;
       if (call.procedure.output !== undefined) {
@@ -218,7 +219,7 @@ async function pump(
     signal.removeEventListener("abort", onAbort);
     // An error of `send` or the output schema ends the generator too. Its own
     // error has already ended it.
-    await (ended ? stopped : stop());
+    await (isSuspended ? stop() : stopped);
   }
 }
 
