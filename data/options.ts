@@ -128,18 +128,7 @@ export function checkLifetimeName(
 }
 
 /** Checked options. Times are in milliseconds, `Infinity` for no end. */
-export interface Policy {
-  readonly maxAge: number;
-  readonly negativeMaxAge: number;
-  readonly staleWhileRevalidate: number;
-  readonly staleIfError: number;
-  readonly staleAfter: number;
-  readonly timeout: number;
-  readonly jitter: number;
-  readonly clone: boolean;
-  readonly tags: readonly string[];
-  readonly paths: readonly string[];
-}
+export type Policy = Readonly<ReturnType<typeof toPolicy>>;
 
 /**
  * Reads the options of `cached()` or `cacheFunction()`.
@@ -166,7 +155,7 @@ export function toPolicy(
   options: FreshnessOptions,
   maxAge: Lifetime,
   operation: string,
-): Policy {
+) {
   const { negativeMaxAge = maxAge, jitter = 0, clone = false } = options;
   return {
     maxAge: toMs(maxAge),

@@ -37,17 +37,13 @@ export function prefixesOf(path: string): string[] {
   return prefixes;
 }
 
-/** A path to invalidate: exact, or all paths below one. */
-export type PathScope =
-  | { readonly path: string; readonly prefix?: never }
-  | { readonly path?: never; readonly prefix: string };
-
 /**
  * Reads a path, or a pattern that ends in `/*`.
  *
+ * @returns An exact path, or the prefix of all paths below one.
  * @throws {TypeError} If it is neither.
  */
-export function readPattern(pattern: string, operation: string): PathScope {
+export function readPattern(pattern: string, operation: string) {
   const cut = pattern.search(/[?#]/);
   const path = cut === -1 ? pattern : pattern.slice(0, cut);
   const isPrefix = path.endsWith("*");
