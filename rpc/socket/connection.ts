@@ -10,7 +10,6 @@
  * @module
  */
 
-import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope, runOutside } from "../../core/request_scope.ts";
 import type {
   RequestSession,
@@ -173,22 +172,7 @@ function createSessions(request: Request | undefined) {
 }
 
 /** The router's state of a connection. */
-export interface ConnectionState {
-  /**
-   * The number of running generators. An aborted one may still wait for
-   * something. It has no id then, but a cost.
-   */
-  generators: number;
-  /** Bytes of answers since the client had read everything. */
-  unread: number;
-  /** The sessions that end subscriptions, unless that is turned off. */
-  readonly sessions: ReturnType<typeof createSessions> | undefined;
-  /**
-   * Opens spans. Subscriptions run after the request that opened their socket, so
-   * each has its own trace, with that request as parent.
-   */
-  readonly openSpan: SpanOpener | undefined;
-}
+export type ConnectionState = ReturnType<typeof createState>;
 
 const states = new WeakMap<WSConnectionData, ConnectionState>();
 
@@ -202,11 +186,21 @@ export function createState(
   data: WSConnectionData,
   request: Request | undefined,
   endWithSession: boolean,
-): ConnectionState {
-  const state: ConnectionState = {
+) {
+  const state = {
+    /**
+     * The number of running generators. An aborted one may still wait for
+     * something. It has no id then, but a cost.
+     */
     generators: 0,
+    /** Bytes of answers since the client had read everything. */
     unread: 0,
+    /** The sessions that end subscriptions, unless that is turned off. */
     sessions: endWithSession ? createSessions(request) : undefined,
+    /**
+     * Opens spans. Subscriptions run after the request that opened their socket, so
+     * each has its own trace, with that request as parent.
+     */
     openSpan: currentScope()?.span?.continuation(),
   };
   states.set(data, state);
