@@ -12,7 +12,7 @@ export interface Received {
 }
 
 /** Events of a connection. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** Called when a socket has opened, the first time and after each break. */
   readonly onOpen: () => void;
   /** Called with each message. */
@@ -32,9 +32,6 @@ export function backoff({ reconnect }: ClientOptions, failures: number) {
   // once.
   return longest * (1 + Math.random()) / 2;
 }
-
-/** A connection that {@linkcode createConnection} has created. */
-export type Connection = ReturnType<typeof createConnection>;
 
 /**
  * Creates a WebSocket that reconnects. It is closed at first.

@@ -8,18 +8,8 @@ import type { CallMessage } from "../protocol.ts";
 import { RPCClientError } from "./error.ts";
 import type { Answer, CallOptions, Exchange, PlainOptions } from "./types.ts";
 
-/** Sends a call and returns the procedure's output. */
-export type Send = (
-  path: readonly string[],
-  input: unknown,
-  options?: CallOptions,
-) => Promise<unknown>;
-
 /** Returns a function for each kind of call. `shown` is the URL in errors. */
-export function createSend(
-  options: PlainOptions,
-  shown: string,
-): (type: CallMessage["type"]) => Send {
+export function createSend(options: PlainOptions, shown: string) {
   const { transformer, headers: base } = options;
   const endpoint = options.httpEndpoint + "";
 
@@ -50,7 +40,13 @@ export function createSend(
   // minified.
   const collect = options.batch?.(exchange);
 
-  return (type) => async (path, input, callOptions = {}) => {
+  /** Sends a call and returns the procedure's output. */
+  return (type: CallMessage["type"]) =>
+  async (
+    path: readonly string[],
+    input: unknown,
+    callOptions: CallOptions = {},
+  ): Promise<unknown> => {
     const { signal } = callOptions;
     const name = path.join(".");
     const text = (transformer ?? JSON).stringify(input);

@@ -9,12 +9,7 @@
  */
 
 import type { ClientMessage } from "../protocol.ts";
-import {
-  backoff,
-  type Connection,
-  createConnection,
-  type Received,
-} from "./connection.ts";
+import { backoff, createConnection, type Received } from "./connection.ts";
 import { RPCClientError } from "./error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import type { PlainOptions, SubscribeOptions } from "./types.ts";
@@ -25,13 +20,6 @@ export interface Handlers
   /** Called when the client has ended it. */
   readonly onStop?: () => void;
 }
-
-/** Opens a subscription and returns a function that ends it. */
-export type Subscribe = (
-  path: readonly string[],
-  input: unknown,
-  handlers: Handlers,
-) => () => void;
 
 type SubscribeMessage = ClientMessage & { readonly type: "subscribe" };
 
@@ -49,12 +37,6 @@ interface Subscription {
   fail(failure: Received["error"], cause: unknown): void;
 }
 
-/** A connection and the subscriptions on it, by id. */
-interface Line {
-  readonly connection: Connection;
-  readonly subscriptions: Map<string, Subscription>;
-}
-
 /** How long a subscription must run to count as recovered, in milliseconds. */
 const RECOVERED = 10_000;
 /**
@@ -64,16 +46,14 @@ const RECOVERED = 10_000;
 const BEGIN = 1_000;
 
 /** Creates the function that subscribes. */
-export function createSubscribe(
-  options: PlainOptions,
-  shown: string,
-): Subscribe {
+export function createSubscribe(options: PlainOptions, shown: string) {
   const { transformer } = options;
   let newest = createLine();
   let count = 0;
 
-  function createLine(): Line {
-    const subscriptions: Line["subscriptions"] = new Map();
+  /** Creates a connection, with the subscriptions on it by id. */
+  function createLine() {
+    const subscriptions = new Map<string, Subscription>();
     const connection = createConnection(options, {
       onOpen() {
         for (const { open } of subscriptions.values()) open();
@@ -89,7 +69,8 @@ export function createSubscribe(
     return { connection, subscriptions };
   }
 
-  return (path, input, handlers) => {
+  /** Opens a subscription and returns a function that ends it. */
+  return (path: readonly string[], input: unknown, handlers: Handlers) => {
     const id = `${++count}`;
     const name = path.join(".");
     const {
