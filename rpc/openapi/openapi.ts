@@ -20,7 +20,11 @@ import {
   mayBeAbsent,
   type ToJSONSchema,
 } from "./json_schema.ts";
-import type { OpenAPIDocument, OpenAPIOperation } from "./openapi_document.ts";
+import type {
+  OpenAPIContent,
+  OpenAPIDocument,
+  OpenAPIOperation,
+} from "./openapi_document.ts";
 import {
   createSchemaComponents,
   FAILURE_RESPONSES,
@@ -201,7 +205,7 @@ function describeOutput(
   path: string,
   { output }: Endpoint["procedure"],
   describe: Describe,
-): Content {
+): OpenAPIContent {
   const data = output === undefined ? {} : describe(path, output, "output");
   return json({
     type: "object",
@@ -212,9 +216,7 @@ function describeOutput(
   });
 }
 
-type Content = { readonly "application/json": { readonly schema: JSONSchema } };
-
-function json(schema: JSONSchema): Content {
+function json(schema: JSONSchema): OpenAPIContent {
   return { "application/json": { schema } };
 }
 
