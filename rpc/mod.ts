@@ -72,13 +72,7 @@ export type { RouterWebSocketHandler } from "./socket/websocket.ts";
 export type * from "./protocol.ts";
 
 // Calls
-export { createCaller } from "./server/caller.ts";
-export type {
-  Caller,
-  CallerOptions,
-  DirectCallOptions,
-  DirectSubscribeOptions,
-} from "./server/caller.ts";
+export * from "./server/caller.ts";
 export type * from "./procedure/calls.ts";
 export type { Jsonify, JSONValue } from "./json.ts";
 
