@@ -19,7 +19,7 @@ export const aCookieName = matching(
 const VALUE = /^[\w.-]*$/;
 
 /** Matches names of cookies. */
-export type CookieMatcher = (name: string) => boolean;
+type CookieMatcher = (name: string) => boolean;
 
 /** Returns a matcher. `_ga*` matches all names that begin with `_ga`. */
 export function matchCookies(names: readonly string[]): CookieMatcher {

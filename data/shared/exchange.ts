@@ -12,7 +12,7 @@ import { SharedNumbers } from "./shared_numbers.ts";
 const MAX_UNSENT = 10_000;
 
 /** Options of an {@linkcode Exchange}. Times are in milliseconds. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** The log of this process. */
   readonly log: InvalidationLog;
   /** How often to ask for invalidations. */

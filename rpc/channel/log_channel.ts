@@ -117,8 +117,8 @@ export function createLogChannel<T>(
 
     // Asked here, so that the subscriber gets everything published after this
     // call.
-    const newest = stop.signal.aborted ? undefined : begin();
-    newest?.catch(() => {});
+    const newest = begin();
+    newest.catch(() => {});
 
     async function begin(): Promise<string | undefined> {
       // A returning subscriber has a position already.

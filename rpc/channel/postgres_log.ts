@@ -26,7 +26,7 @@ import type { LogFollower, MessageLog, Page } from "./message_log.ts";
 import { logSql, logTables } from "./postgres_log_sql.ts";
 
 /** Settings of a {@linkcode createPostgresLog}. */
-export interface PostgresLogOptions extends PostgresOptions {
+interface PostgresLogOptions extends PostgresOptions {
   /** The table. Default `kit_messages`. */
   readonly table?: string;
   /** The channel's name. */
