@@ -15,7 +15,7 @@ import {
   joinNames,
 } from "../core/personal.ts";
 import { WatchScope } from "../core/request_scope.ts";
-import type { Middleware, Next } from "../core/middleware.ts";
+import type { Middleware } from "../core/middleware.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { noteBypass } from "./cache_observer.ts";
 import {
@@ -133,22 +133,6 @@ export function createResponseCache(
     claimed = joinNames(claimed ?? [], names);
   };
 
-  /** Answers a request separately, because the page may depend on it. */
-  async function passStranger(
-    request: Request,
-    next: Next,
-    why: string,
-  ): Promise<Response> {
-    noteBypass(why);
-    const scope = new WatchScope();
-    try {
-      return keepPrivate(await scope.run(next), request);
-    } finally {
-      learn(scope.ownCookies);
-      scope.end();
-    }
-  }
-
   return async function cacheResponse(request, context, next) {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") return await passUnsafe();
@@ -173,13 +157,13 @@ export function createResponseCache(
     }
     // Auth hasn't claimed its cookies yet, or doesn't read this one.
     const cookie = claimed && cookieObstacle(cookies, claimed);
-    if (cookie !== undefined) return await passStranger(request, next, cookie);
+    if (cookie !== undefined) return await answerSeparately(cookie);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || hasHeader(headers, "authorization")) {
       const kept = engine.find(key) as Page | undefined;
       const why = kept && whyNotShared(request, kept, cookies);
-      if (why !== undefined) return await passStranger(request, next, why);
+      if (why !== undefined) return await answerSeparately(why);
     }
     const give = (page: Page) => respond(request, page, now(), cacheControlAt);
     // HEAD answers like GET, but computes no page to keep. Nor does a URL with a
@@ -227,6 +211,18 @@ export function createResponseCache(
     if (own === undefined) await made;
     // A request that waited for another one's page makes its own.
     return seal(own ?? await next());
+
+    /** Answers the request separately, because the page may depend on it. */
+    async function answerSeparately(why: string): Promise<Response> {
+      noteBypass(why);
+      const scope = new WatchScope();
+      try {
+        return keepPrivate(await scope.run(next), request);
+      } finally {
+        learn(scope.ownCookies);
+        scope.end();
+      }
+    }
 
     function isShareable(page: Page): boolean {
       return whyNotShared(request, page, cookies) === undefined;
