@@ -114,29 +114,29 @@ export function createOpenAPIDocument(
   const { title, version, description, servers, toJSONSchema } = options;
   const { endpoint = DEFAULT_ENDPOINT } = options;
   const components = createSchemaComponents({ Failure: FAILURE_SCHEMA });
-  const describe: Describe = (path, schema, direction) => {
-    try {
-      const described = describeSchema(schema, direction, toJSONSchema);
-      return components.embed(described, `${path}.${direction}`);
-    } catch (error) {
-      throw cannot(`the ${direction} of ${path} can't be described`, error);
-    }
-  };
   const paths: Record<string, OpenAPIDocument["paths"][string]> = {};
   const tags = new Set<string>();
 
   for (const [path, { procedure }] of listEndpoints(router._def)) {
     if (procedure.kind === "subscription") continue;
+    const describe: Describe = (schema, direction) => {
+      try {
+        const described = describeSchema(schema, direction, toJSONSchema);
+        return components.embed(described, `${path}.${direction}`);
+      } catch (error) {
+        throw cannot(`the ${direction} of ${path} can't be described`, error);
+      }
+    };
     const [tag] = path.split(".", 1) as [string];
     if (tag !== path) tags.add(tag);
     const operation: OpenAPIOperation = {
       operationId: path,
       ...(tag === path ? {} : { tags: [tag] }),
-      ...describeInput(path, procedure, describe),
+      ...describeInput(procedure, describe),
       responses: {
         200: {
           description: "The output of the procedure",
-          content: describeOutput(path, procedure, describe),
+          content: describeOutput(procedure, describe),
         },
         ...FAILURES,
       },
@@ -168,18 +168,17 @@ const FAILURES = {
   default: { $ref: "#/components/responses/Failure" },
 };
 
+/** Describes a schema of one procedure. */
 type Describe = (
-  path: string,
   schema: Schema,
   direction: "input" | "output",
 ) => JSONSchema;
 
 function describeInput(
-  path: string,
   { kind, input }: Endpoint["procedure"],
   describe: Describe,
 ): Pick<OpenAPIOperation, "parameters" | "requestBody"> {
-  const schema = input === undefined ? {} : describe(path, input, "input");
+  const schema = input === undefined ? {} : describe(input, "input");
   if (kind === "mutation") {
     // Without a body, most callers send no content type. The server would then
     // treat the call as another site's form.
@@ -202,11 +201,10 @@ function describeInput(
 }
 
 function describeOutput(
-  path: string,
   { output }: Endpoint["procedure"],
   describe: Describe,
 ): OpenAPIContent {
-  const data = output === undefined ? {} : describe(path, output, "output");
+  const data = output === undefined ? {} : describe(output, "output");
   return json({
     type: "object",
     properties: { ok: { const: true }, data },
