@@ -1,22 +1,12 @@
 /**
- * Prints the bytes of heap that each phase of a channel's use leaves behind.
- * Run with `--v8-flags=--expose-gc`.
+ * Prints the bytes of heap that each phase of a channel's use leaves behind, per
+ * round. Run with `--v8-flags=--expose-gc`.
  *
  * @module
  */
 
 import { createChannel } from "@quartet/kit/rpc";
-
-/** Returns the bytes in use. One garbage collection may leave some behind. */
-async function heap(): Promise<number> {
-  const sizes: number[] = [];
-  for (let i = 0; i < 5; i++) {
-    await new Promise((resolve) => setTimeout(resolve));
-    (globalThis as unknown as { gc(): void }).gc();
-    sizes.push(Deno.memoryUsage().heapUsed);
-  }
-  return Math.min(...sizes);
-}
+import { heapGrowth } from "../leaks.ts";
 
 const channel = createChannel<string>({ history: 1000 });
 const { signal } = new AbortController();
@@ -32,9 +22,11 @@ async function joinAndLeave(count: number): Promise<void> {
   }
 }
 
-function publish(count: number): void {
+async function publish(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     channel.publish(`message ${i} ${"x".repeat(99)}`);
+    // Yields, so that the waiting subscriber can read.
+    if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -45,22 +37,10 @@ const waiting = channel.subscribe(signal);
   for await (const _message of waiting);
 })().catch(() => {});
 
-await joinAndLeave(1000);
-publish(500);
-await new Promise((resolve) => setImmediate(resolve));
-publish(500);
-const start = await heap();
-await joinAndLeave(10_000);
-const subscribers = await heap();
-for (let i = 0; i < 2000; i++) {
-  publish(500);
-  // Yields, so that the waiting subscriber can read.
-  await new Promise((resolve) => setImmediate(resolve));
-}
-const messages = await heap();
+await publish(1000);
 console.log(JSON.stringify({
-  subscribers: subscribers - start,
-  messages: messages - subscribers,
+  subscribers: await heapGrowth(() => joinAndLeave(10_000)),
+  messages: await heapGrowth(() => publish(1_000_000)),
   left: channel.subscribers,
 }));
 await stalled.return!();

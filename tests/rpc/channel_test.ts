@@ -80,7 +80,7 @@ Deno.test("createChannel() takes no more memory after 10,000 subscribers and a m
   ]);
   assertEquals(await child.code, 0, child.stderr);
   const { subscribers, messages, left } = JSON.parse(child.stdout);
-  // 10 bytes per subscriber, and less than one per message.
+  // In each round: 10 bytes per subscriber, and less than one per message.
   assertLess(subscribers, 100_000);
   assertLess(messages, 100_000);
   assertEquals(left, 2);

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import {
   createCaller,
@@ -9,6 +9,7 @@ import {
   rpcPlugin,
 } from "@quartet/kit/rpc";
 import { z } from "zod";
+import { startDeno } from "../helpers.ts";
 import { connect, serveRouter, subscribe } from "./helpers.ts";
 
 /** Creates a limited router with a manual clock. */
@@ -255,11 +256,20 @@ Deno.test("Long keys count like short ones, but aren't stored", async () => {
     await crypto.subtle.digest("SHA-256", new TextEncoder().encode(long("a"))),
   ).toHex();
   assertEquals(await call(digest), "pong");
+});
 
-  const before = Deno.memoryUsage().heapUsed;
-  for (let i = 0; i < 400; i++) await call(long(i));
-  const grown = Deno.memoryUsage().heapUsed - before;
-  assert(grown < 80_000_000, `${grown} bytes`);
+Deno.test("400 long keys leave no memory behind", async () => {
+  await using child = startDeno([
+    "run",
+    "-A",
+    "--v8-flags=--expose-gc",
+    "tests/rpc/rate_limit_memory.ts",
+  ]);
+  assertEquals(await child.code, 0, child.stderr);
+  const { keys, growth } = JSON.parse(child.stdout);
+  assertEquals(keys, 400);
+  // Half of the characters of a round's 50 keys.
+  assertLess(growth, 10_000_000);
 });
 
 Deno.test("rateLimit() requires positive numbers", () => {

@@ -1,6 +1,7 @@
 /**
- * Sends 100,000 requests through the middleware and prints the memory held, as
- * JSON. Started by memory_test.ts with `--expose-gc`.
+ * Sends 100,000 requests through the middleware, and prints the memory held and
+ * the bytes of heap that each round of 12,500 leaves behind, as JSON. Started by
+ * memory_test.ts with `--expose-gc`.
  */
 
 import { createApp } from "@quartet/kit/app";
@@ -11,9 +12,9 @@ import {
   traceMiddleware,
   traceQuery,
 } from "@quartet/kit/trace";
+import { heapGrowth } from "../leaks.ts";
 
-declare const gc: () => void;
-
+const ROUND = 12_500;
 const tracer = createTracer();
 const app = createApp({
   routes: [{
@@ -35,35 +36,30 @@ app.use((_request, _context, next) => {
   alive.push(new WeakRef(tracer.activeSpan()!));
   return next();
 });
+/** The spans of the first round and of the latest. */
+let first: WeakRef<Span>[] | undefined;
 let alive: WeakRef<Span>[] = [];
+let requests = 0;
 
-async function drive(from: number, to: number): Promise<number> {
-  for (let i = from; i < to; i++) {
+async function drive(): Promise<void> {
+  if (requests > 0) first ??= alive;
+  alive = [];
+  for (const end = requests + ROUND; requests < end; requests++) {
     const response = await app.fetch(
-      new Request(`http://localhost/items/${i}?page=${i}`),
+      new Request(`http://localhost/items/${requests}?page=${requests}`),
     );
     await response.text();
   }
-  // A WeakRef keeps its target alive until the current job ends.
-  await new Promise((resolve) => setTimeout(resolve));
-  gc();
-  await new Promise((resolve) => setTimeout(resolve));
-  gc();
-  return Deno.memoryUsage().heapUsed;
 }
 
-const before = await drive(0, 1_000);
-const old = alive;
-alive = [];
-await drive(1_000, 99_000);
-alive = [];
-const after = await drive(99_000, 100_000);
-const held = [...old, ...alive].filter((ref) => ref.deref() !== undefined);
+const growth = await heapGrowth(drive);
+const held = [...first!, ...alive].filter((ref) => ref.deref() !== undefined);
 const traces = tracer.getTraces();
 
 console.log(JSON.stringify({
+  requests,
   held: held.length,
   traces: traces.length,
   spans: traces.reduce((sum, trace) => sum + trace.spans.size, 0),
-  heap: { before, after },
+  growth,
 }));
