@@ -50,10 +50,10 @@ export async function assertLinear<Input>(
   let least = Infinity;
   let leastOfMany = Infinity;
   for (let attempt = 0; attempt < attempts; attempt++) {
-    least = Math.min(least, await time([prepare(long)], run));
+    least = Math.min(least, await cpuTime([prepare(long)], run));
     if (least < FLOOR) return;
     const many = Array.from({ length: count }, () => prepare(short));
-    leastOfMany = Math.min(leastOfMany, await time(many, run));
+    leastOfMany = Math.min(leastOfMany, await cpuTime(many, run));
     if (least < limit * leastOfMany) return;
   }
   const growth = (least / leastOfMany * count).toFixed(1);
@@ -63,8 +63,11 @@ export async function assertLinear<Input>(
   );
 }
 
-/** Returns the CPU time of this process, in milliseconds. */
-async function time<Input>(
+/**
+ * Returns the CPU time of this process for work on some inputs, in milliseconds.
+ * A machine that stalls adds nothing.
+ */
+export async function cpuTime<Input>(
   inputs: readonly Input[],
   run: (input: Input) => unknown,
 ): Promise<number> {

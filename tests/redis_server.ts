@@ -142,7 +142,7 @@ async function startIn(
     async send(...command) {
       const socket = {
         reconnectStrategy: false,
-        connectTimeout: 5_000,
+        connectTimeout: 60_000,
       } as const;
       const client = createClient({ url, socket, RESP: 2 });
       client.on("error", () => {});

@@ -79,7 +79,8 @@ function start(
 
 /** Waits until the condition holds, or fails. */
 async function until(hasHappened: () => boolean): Promise<void> {
-  for (let i = 0; i < 2_000; i++) {
+  // Far longer than anything that tests wait for.
+  for (let i = 0; i < 60_000; i++) {
     if (hasHappened()) return;
     await new Promise((resolve) => setTimeout(resolve));
   }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
   type CacheStore,
   createCache,
@@ -143,7 +143,13 @@ Deno.test({
     const open = () =>
       createCache({
         ...CACHE_LIMITS,
-        store: createRedisStore({ ...STORE_LIMITS, client, name }),
+        // A wait until the lock ends by itself would hang the test.
+        store: createRedisStore({
+          ...STORE_LIMITS,
+          client,
+          name,
+          lockTime: 3_600,
+        }),
         onError: (_, operation) => errors.push(operation),
       });
     const caches = [open(), open(), open()];
@@ -154,12 +160,10 @@ Deno.test({
     while ((text = await client.get(place)) === null);
     const broken = text.replace("[[1],0]", '[[1],["Part",2],[3,4],"Lost",0]');
     await client.set(place, broken, { expiration: "KEEPTTL" });
-    const since = performance.now();
     for (const cache of caches.slice(1)) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       assertEquals(await cache.cached("k", () => 1, options), 1);
     }
-    assert(performance.now() - since < 5_000);
     assertEquals(errors, ["use the store"]);
     for (const cache of caches) await cache.close();
     await client.close();

@@ -11,6 +11,7 @@ import {
   createCache,
   type MemoryStoreOptions,
 } from "@quartet/kit/data";
+import type { RedisStoreOptions } from "@quartet/kit/data/redis";
 import { UNHURRIED } from "../helpers.ts";
 
 /** Limits of a shared store that don't depend on the machine's speed. */
@@ -27,7 +28,9 @@ export interface StoreUnderTest extends AsyncDisposable {
    * Opens the store as one process would. Shared stores see each other's
    * records.
    */
-  open(options?: MemoryStoreOptions): Promise<CacheStore>;
+  open(
+    options?: MemoryStoreOptions & Pick<RedisStoreOptions, "lockTime">,
+  ): Promise<CacheStore>;
 }
 
 /** The settings of the tests of a store. */

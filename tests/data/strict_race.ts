@@ -13,6 +13,7 @@
 import { createCache } from "@quartet/kit/data";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import { createClient } from "redis";
+import { UNHURRIED } from "../helpers.ts";
 import { until } from "./store_contract.ts";
 
 /** Number of values that were read, and of stale ones among them. */
@@ -34,7 +35,12 @@ export async function race(
   strict = true,
 ): Promise<Outcome> {
   const client = createClient({ url });
-  const store = createRedisStore({ client, name: "race", strict });
+  const store = createRedisStore({
+    client,
+    name: "race",
+    strict,
+    timeout: UNHURRIED,
+  });
   const cache = createCache({ store });
   const data = await createClient({ url }).connect();
   await store.ping();

@@ -15,6 +15,7 @@ import { sessionSql } from "../../auth/stores/postgres_session_sql.ts";
 import { limitTables } from "../../core/limits/postgres_limit_tables.ts";
 import { logTables } from "../../rpc/channel/postgres_log_sql.ts";
 import { recordOf } from "../auth/stores/store_contract.ts";
+import { UNHURRIED } from "../helpers.ts";
 import {
   hasPostgres,
   needsPostgres,
@@ -54,7 +55,10 @@ Deno.test({
     await admin.end();
     const url = new URL(server.url);
     url.username = "app";
-    const options = { connect: () => new pg.Client(url.href) };
+    const options = {
+      connect: () => new pg.Client(url.href),
+      timeout: UNHURRIED,
+    };
     await using sessions = createPostgresSessionStore(options);
     await using limits = createPostgresRateLimitStore(options);
     await using channel = createPostgresChannel({ ...options, name: "c" });

@@ -25,6 +25,11 @@ export interface Growth {
 
 /** Minimum number of samples. */
 export const ENOUGH_SAMPLES = 12;
+/**
+ * Minimum number of requests between the last two thirds. With fewer, traces and
+ * caches still fill up in the last third, as in a short soak of a slow machine.
+ */
+const ENOUGH_REQUESTS = 1_000;
 
 /**
  * Allowed growth from the second third to the last, in bytes. Traces, caches
@@ -40,7 +45,7 @@ const ALLOWED = {
 /**
  * Compares the last third of a series with the middle one.
  *
- * @returns `undefined` if there are too few samples.
+ * @returns `undefined` if there are too few samples or requests.
  */
 export function growthOf(
   kind: keyof typeof ALLOWED,
@@ -59,6 +64,7 @@ export function growthOf(
     Math.min(...part.map((sample) => sample[kind]))
   ) as [number, number, number];
   const requests = mean(parts[2]!) - mean(parts[1]!);
+  if (requests < ENOUGH_REQUESTS) return undefined;
   const { slack, perRequest } = ALLOWED[kind];
   return {
     thirds: [first, middle, last],
