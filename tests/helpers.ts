@@ -187,9 +187,23 @@ export function handshake(
   return [`${method} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
+/**
+ * Finds a port for a server that starts later, or stops and starts again on the
+ * same one.
+ *
+ * The system gives out ports above this range to anyone who asks for port 0, so
+ * another process could take one of those while the server is down.
+ */
 export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }
 
 /** Captures calls of `console.error` until the end of the block. */

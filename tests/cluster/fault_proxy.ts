@@ -13,6 +13,8 @@
  * @module
  */
 
+import { freePort } from "../helpers.ts";
+
 /** The way the proxy treats bytes. */
 export type FaultMode =
   | "forward"
@@ -54,8 +56,8 @@ interface Pair {
  */
 export function startFaultProxy(target: number): FaultProxy {
   const hostname = "127.0.0.1";
-  let listener = Deno.listen({ hostname, port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
+  const port = freePort();
+  let listener = Deno.listen({ hostname, port });
   const pairs = new Set<Pair>();
   const running = new Set<Promise<void>>();
   const sleeping = new Set<() => void>();

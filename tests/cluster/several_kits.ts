@@ -6,6 +6,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { freePort } from "../helpers.ts";
 import {
   type CookieSockets,
   useCookieSockets,
@@ -170,7 +171,7 @@ export class SeveralKits implements AsyncDisposable {
   #startProcess(
     number: number,
     proxy: FaultProxy,
-    port = 0,
+    port = freePort(),
   ): Promise<KitProcess> {
     const options = this.#optionsOf(number);
     const place = "url" in options.place ? { url: proxy.url } : options.place;

@@ -8,6 +8,7 @@ import {
 } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
 import type { SpanData, TraceData } from "@quartet/kit/trace";
+import { freePort } from "../helpers.ts";
 import { shareBrowser, type TestPage } from "./browser.ts";
 import {
   type ClientApp,
@@ -17,7 +18,6 @@ import {
   traceWith,
   until,
 } from "./client_page.ts";
-import { findFixedPort } from "./fixed_port.ts";
 
 /** Less than the clocks are shifted by, and more than a page takes to load. */
 const MINUTE = 60_000;
@@ -517,7 +517,7 @@ testPage(
 Deno.test("Tracing in a browser: a restarted server receives the spans recorded meanwhile", async () => {
   const tracer = createTracer();
   await using view = await browser.newPage();
-  const port = findFixedPort();
+  const port = freePort();
   {
     await using app = await startClientApp({ tracer, port });
     await view.page.goto(app.url);

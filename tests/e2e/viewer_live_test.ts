@@ -6,10 +6,10 @@ import { createTracer } from "@quartet/kit/trace";
 import type { Finding } from "../../trace/finding.ts";
 import { createFindings } from "../../dev/findings/findings.ts";
 import { serveFindings } from "../../dev/findings/start.ts";
+import { freePort } from "../helpers.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
 import { shareBrowser } from "./browser.ts";
 import { traceWith } from "./client_page.ts";
-import { findFixedPort } from "./fixed_port.ts";
 import {
   assertQuiet,
   newViewerPage,
@@ -105,7 +105,7 @@ Deno.test(
   async () => {
     await using browserPage = await newViewerPage(browser);
     const { page } = browserPage;
-    const port = findFixedPort();
+    const port = freePort();
     const first = startAtlas({ port });
     try {
       await page.goto(first.viewer);

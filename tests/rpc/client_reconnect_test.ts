@@ -7,8 +7,8 @@ import { until } from "./helpers.ts";
 
 type Counting = typeof counting;
 
-/** Starts the server on a port, or on a free one if it is 0. */
-async function startServer(port: number): Promise<[Child, number]> {
+/** Starts the server. */
+async function startServer(port = freePort()): Promise<[Child, number]> {
   const child = startDeno([
     "run",
     "--no-check",
@@ -29,7 +29,7 @@ function fixedRandom(value: number): Disposable {
 
 Deno.test("A tracked subscription resumes where a killed server left it", async () => {
   using timers = fakeTimers();
-  let [server, port] = await startServer(0);
+  let [server, port] = await startServer();
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${port}/api/rpc`,
   });
@@ -187,7 +187,7 @@ Deno.test("A server that is silent for two pings is treated as gone", async () =
 
 Deno.test("A server that answers pings stays connected", async () => {
   using timers = fakeTimers();
-  const [child, port] = await startServer(0);
+  const [child, port] = await startServer();
   await using _server = child;
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${port}/api/rpc`,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Child, startDeno } from "../helpers.ts";
+import { type Child, freePort, startDeno } from "../helpers.ts";
 
 /** Numbers of requests and failures. */
 export interface Outcome {
@@ -47,8 +47,8 @@ export async function startProcesses(
     if (code !== 0) throw new Error(`Ended with ${code}:\n${child.stderr}`);
     return Number(/writes: (\d+)/.exec(child.stdout)![1]);
   }
-  const children = await Promise.all([run(0), run(0), run(0)]);
-  const ports = children.map(({ stdout }) => Number(/\d+/.exec(stdout)![0]));
+  const ports = [freePort(), freePort(), freePort()];
+  const children = await Promise.all(ports.map(run));
   let ran = 0;
   return {
     ports,

@@ -6,7 +6,7 @@
 
 import { addressOf } from "../dev/dev_command.ts";
 import type { Folder } from "../dev/dev_command.ts";
-import { ROOT, startDeno } from "../helpers.ts";
+import { freePort, ROOT, startDeno } from "../helpers.ts";
 import { FIGURES_PATH } from "./watched_atlas.ts";
 import type { Figures } from "./watched_atlas.ts";
 
@@ -35,7 +35,7 @@ const KEEP = 10_000;
  */
 export async function startAtlas(
   folder: Folder,
-  port = 0,
+  port = freePort(),
 ): Promise<AtlasProcess> {
   await folder.write("main.ts", entryFor(folder));
   const child = startDeno(
