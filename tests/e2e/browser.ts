@@ -74,6 +74,7 @@ export async function startBrowser(): Promise<TestBrowser> {
   const { path, env = {}, args = [] } = await findBrowser();
   const browser = await chromium.launch({
     executablePath: path,
+    timeout: TIMEOUT,
     env: { ...Deno.env.toObject(), ...env },
     args: [...FLAGS, ...args],
     // The test runner handles SIGINT itself.

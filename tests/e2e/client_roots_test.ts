@@ -197,9 +197,21 @@ testPage("a click of a script isn't an interaction", async (app, view) => {
   assertEquals(request.parentId, null);
 });
 
+/** What the answers of two routes wait for. */
+const newest = [
+  Promise.withResolvers<void>(),
+  Promise.withResolvers<void>(),
+] as const;
+
 testPage(
   "the newest action takes the requests, and the older one continues",
   async (app, view) => {
+    const requested = (path: string) =>
+      until(
+        `the request ${path}`,
+        () => app.requests.some(({ url }) => url.endsWith(path)),
+      );
+    const [slow, other] = newest;
     await run(
       view,
       `document.querySelector("#save").onclick = async () => {
@@ -209,11 +221,12 @@ testPage(
        document.querySelector("#x").onclick = () => fetch("/other");`,
     );
     await view.page.click("#save");
-    await until(
-      "the slow request",
-      () => app.requests.some(({ url }) => url.endsWith("/slow")),
-    );
+    await requested("/slow");
     await view.page.click("#x");
+    await requested("/other");
+    slow.resolve();
+    await requested("/echo?late");
+    other.resolve();
     const save = await sentSpan(app, 'click button "Save all"');
     const close = await sentSpan(app, 'click button "Close"');
     assertEquals(childrenOf(app, save), ["fetch GET /slow"]);
@@ -221,20 +234,17 @@ testPage(
       "fetch GET /echo",
       "fetch GET /other",
     ]);
-    const slow = await sentSpan(app, "fetch GET /slow");
-    assert(save.endTime >= slow.endTime);
+    const first = await sentSpan(app, "fetch GET /slow");
+    assert(save.endTime >= first.endTime);
   },
   {
-    routes: [
-      {
-        path: "/slow",
-        handler: async () => {
-          await new Promise((resolve) => setTimeout(resolve, 400));
-          return new Response("slow");
-        },
+    routes: ["/slow", "/other"].map((path, i) => ({
+      path,
+      handler: async () => {
+        await newest[i]!.promise;
+        return new Response(path);
       },
-      { path: "/other", handler: () => new Response("other") },
-    ],
+    })),
   },
 );
 

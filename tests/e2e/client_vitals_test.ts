@@ -78,7 +78,7 @@ testVitals(
     await run(
       view,
       `const until = async (look) => {
-         for (let i = 0; i < 200 && !look(); i++) {
+         while (!look()) {
            await new Promise((resolve) => setTimeout(resolve, 20));
          }
        };

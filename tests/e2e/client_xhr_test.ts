@@ -42,6 +42,12 @@ function testPage(
           await new Promise((resolve) => setTimeout(resolve, 1500));
           return new Response("slow");
         },
+      }, {
+        path: "/hang",
+        handler: ({ signal }) =>
+          new Promise((resolve) =>
+            signal.addEventListener("abort", () => resolve(new Response()))
+          ),
       }],
     });
     await using view = await browser.newPage();
@@ -146,7 +152,7 @@ testPage(
       `return Promise.all(["timeout", "abort"].map((type) =>
        new Promise((resolve) => {
          const xhr = new XMLHttpRequest();
-         xhr.open("GET", "/slow?" + type);
+         xhr.open("GET", "/hang?" + type);
          xhr.addEventListener(type, () => resolve(type));
          if (type === "timeout") xhr.timeout = 200;
          else setTimeout(() => xhr.abort(), 200);
@@ -157,7 +163,7 @@ testPage(
     assertEquals(events, ["timeout", "abort"]);
     const page = await sentSpan(app, "page:load");
     const spans = app.sent.filter(({ name }) =>
-      name === "xmlhttprequest /slow"
+      name === "xmlhttprequest /hang"
     );
     assertEquals(
       spans.map(({ attributes, parentId }) => [parentId, attributes]),

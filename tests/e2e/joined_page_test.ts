@@ -50,8 +50,12 @@ async function assertAsTimeline(view: TestPage, duration: number) {
        // Without long tasks, the observer isn't called.
        setTimeout(resolve, 500, []);
      });
-     return Math.max(navigation.loadEventEnd, ...resources.map((x) => x.responseEnd),
-       ...tasks.map((x) => x.startTime + x.duration));`,
+     let end = Math.max(navigation.loadEventEnd, ...resources.map((x) => x.responseEnd));
+     // A page that was idle for a second has loaded. A slow one has long tasks later.
+     for (const { startTime, duration } of tasks) {
+       if (startTime < end + 1000) end = Math.max(end, startTime + duration);
+     }
+     return end;`,
   );
   assert(
     Math.abs(duration - last) <= last * 0.05,
