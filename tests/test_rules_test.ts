@@ -119,6 +119,9 @@ function bodyOf(
     if (ts.isIdentifier(argument) && functions.has(argument.text)) {
       return functions.get(argument.text);
     }
+    // As in `Deno.test(name, unlessStalled(fn))`.
+    const inner = ts.isCallExpression(argument) && bodyOf(argument, functions);
+    if (inner) return inner;
     if (!ts.isObjectLiteralExpression(argument)) continue;
     const fn = argument.properties.find((each) =>
       each.name?.getText() === "fn"
@@ -196,6 +199,7 @@ Deno.test("The rules reject files named after history, long cases and cases with
       "const test = (fn) => Deno.test('a', () => fn());\ntest(() => run());",
       ["a_test.ts:2: neither an assertion nor a comment"],
     ],
+    ["a_test.ts", "Deno.test('a', twice(() => { fail(); }));", []],
     ["a_test.ts", "Deno.test('a', elsewhere);", [
       "a_test.ts:1: its function isn't found",
     ]],

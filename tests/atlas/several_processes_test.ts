@@ -9,6 +9,7 @@ import { addressOf, type Folder, makeFolder } from "../dev/dev_command.ts";
 import { type Child, ROOT, startDeno } from "../helpers.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { connect, subscribe } from "../rpc/helpers.ts";
+import { unlessStalled } from "../stalls.ts";
 import {
   createVisitor,
   emailOf,
@@ -63,7 +64,7 @@ Deno.test({
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using folder = await makeFolder();
     await using atlas = await startTwo(redis.url, folder);
@@ -129,7 +130,7 @@ Deno.test({
     goTo(b);
     const { location } = await visitor.open("/account");
     assertStringIncludes(location!, "/sign-in");
-  },
+  }),
 });
 
 Deno.test("Atlas in one process loads no Redis client", async () => {

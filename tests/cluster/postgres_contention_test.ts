@@ -23,6 +23,7 @@ import {
   startPostgres,
 } from "../postgres_server.ts";
 import { range, take } from "../rpc/channel_contract.ts";
+import { unlessStalled } from "../stalls.ts";
 
 /** Number of stores, as in as many processes. */
 const PROCESSES = 3;
@@ -109,7 +110,7 @@ for (const driver of driverNames) {
       `A long lock on a store's table uses up few connections (${driver})`,
     ),
     ignore: !hasPostgres,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using server = await startPostgres();
       await using world = await openSchema(server.url, driver);
       await using admin = await openSchema(server.url, driver);
@@ -143,7 +144,7 @@ for (const driver of driverNames) {
       assertLess(most, 13);
       await world.run("COMMIT");
       assertEquals(await untilAvailable(() => sessions.get("1")), undefined);
-    },
+    }),
   });
 
   Deno.test({

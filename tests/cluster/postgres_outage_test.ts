@@ -29,6 +29,7 @@ import {
   startPostgres,
 } from "../postgres_server.ts";
 import { range, take } from "../rpc/channel_contract.ts";
+import { unlessStalled } from "../stalls.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 
 /** A server behind a proxy. */
@@ -49,7 +50,7 @@ function test(name: string, fn: (world: World) => Promise<void>): void {
     Deno.test({
       name: needsPostgres(`${name} (${driver})`),
       ignore: !hasPostgres,
-      async fn() {
+      fn: unlessStalled(async () => {
         await using server = await startPostgres();
         const target = new URL(server.url);
         await using proxy = startFaultProxy(Number(target.port));
@@ -63,7 +64,7 @@ function test(name: string, fn: (world: World) => Promise<void>): void {
           errors,
           options: { connect: connect as never, onError },
         });
-      },
+      }),
     });
   }
 }

@@ -7,6 +7,7 @@
 
 import { assertEquals } from "@std/assert";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { ALL_WORK, pause, SeveralKits, show } from "./several_kits.ts";
 
 const ignore = !hasRedisServer;
@@ -17,7 +18,7 @@ Deno.test({
     "A killed process loses no session and no message, and the others go on",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     const [killed, other] = kits.kits as [
@@ -39,7 +40,7 @@ Deno.test({
     show("kill -9 of a process", { ...kits.summary(from), until });
     kits.checkStatuses({ from, kit: 1 }, ALL_WORK);
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -47,7 +48,7 @@ Deno.test({
     "A rolling restart loses no session and no message",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     const { from, figures } = await kits.outlast(async () => {
@@ -67,5 +68,5 @@ Deno.test({
       ]);
     }
     await kits.check();
-  },
+  }),
 });

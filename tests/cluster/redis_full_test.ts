@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { pause, SeveralKits, show } from "./several_kits.ts";
 
 Deno.test({
@@ -8,7 +9,7 @@ Deno.test({
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis(["--maxmemory-policy", "noeviction"]);
     await using kits = await SeveralKits.start({ url: redis.url });
     kits.use();
@@ -34,5 +35,5 @@ Deno.test({
     const again = await otherVisitor.post("/sign-in", { name: "new" });
     assertEquals(again.status, 200);
     await kits.check();
-  },
+  }),
 });

@@ -12,6 +12,7 @@ import {
   type RedisServer,
   startRedis,
 } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { DURABLE, eventually } from "./redis_topology.ts";
 import { pause, SeveralKits, show } from "./several_kits.ts";
 
@@ -23,11 +24,11 @@ function test(
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using redis = await startRedis(settings);
       await using kits = await SeveralKits.start({ url: redis.url });
       await fn(redis, kits);
-    },
+    }),
   });
 }
 

@@ -11,6 +11,7 @@ import {
   replicated,
   startRedis,
 } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { CLIENTS } from "./clients.ts";
 import {
   eventually,
@@ -34,7 +35,7 @@ Deno.test({
     "A temporarily demoted master refuses writes, and no subscription ends and no message is lost",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await startWithEachClient({ url: redis.url });
     const { from, figures } = await kits.outlast(async () => {
@@ -50,7 +51,7 @@ Deno.test({
       limit: [200],
     });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -58,7 +59,7 @@ Deno.test({
     "A replica that takes over from its master loses no message and no session",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startReplicated();
     await using kits = await startWithEachClient({ url: redis.master.url });
     const { from, figures } = await kits.outlast(async () => {
@@ -68,7 +69,7 @@ Deno.test({
     show("replica takes over", figures);
     kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -76,7 +77,7 @@ Deno.test({
     "Processes connected to a former master leave it, and see the new master's revocations, values and messages",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startReplicated();
     await using kits = await startWithEachClient({ url: redis.master.url });
     await redis.switch();
@@ -111,7 +112,7 @@ Deno.test({
     }
     await kits.works({ sessions: false });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -119,7 +120,7 @@ Deno.test({
     "Sentinels replace a dead master: 503 during the outage, then all works",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startSentinels();
     await using kits = await startWithEachClient(redis.place);
     const old = await redis.master();
@@ -138,7 +139,7 @@ Deno.test({
     show("Sentinel failover", { ...kits.summary(from), failover, until });
     kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -146,7 +147,7 @@ Deno.test({
     "Cluster masters change or are killed: 503 during the outage, then all works",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using cluster = await startCluster({ replicas: true });
     await using kits = await startWithEachClient(cluster.place);
     const names = ["news", "session", "cache", "limits"];
@@ -185,5 +186,5 @@ Deno.test({
     await kits.rest();
     show("cluster: master killed", { ...kits.summary(from), failover, until });
     await kits.check();
-  },
+  }),
 });

@@ -7,6 +7,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { MAX_STALENESS } from "./kit_app.ts";
 import { eventually } from "./redis_topology.ts";
 import { ALL_WORK, pause, SeveralKits, show } from "./several_kits.ts";
@@ -19,7 +20,7 @@ Deno.test({
     "Silent connections to Redis are replaced, and no message is lost",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     const { from, figures } = await kits.outlast(() => {
@@ -35,7 +36,7 @@ Deno.test({
     }
     kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -43,7 +44,7 @@ Deno.test({
     "Redis stopped for five seconds: 503 for sessions and messages, while values and limits work",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     const { from, end, figures } = await kits.outlast(async () => {
@@ -56,7 +57,7 @@ Deno.test({
     kits.checkStatuses(during, { session: [503], publish: [503] });
     kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -64,7 +65,7 @@ Deno.test({
     "A disconnected process answers 503, serves stale values only briefly and receives all messages later",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     const [cutOff, other] = kits.kits as [
@@ -108,7 +109,7 @@ Deno.test({
     kits.checkStatuses(during, { session: [503], publish: [503] });
     kits.checkStatuses({ from, kit: 1 }, ALL_WORK);
     await kits.check();
-  },
+  }),
 });
 
 Deno.test({
@@ -116,7 +117,7 @@ Deno.test({
     "A slow Redis delays answers, which become 503 above the timeout",
   ),
   ignore,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using kits = await SeveralKits.start({ url: redis.url });
     let from = performance.now();
@@ -138,5 +139,5 @@ Deno.test({
     for (const { proxy } of kits.kits) proxy.set("forward");
     await eventually("it is back", async () => await kits.works() > 0);
     await kits.check();
-  },
+  }),
 });

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { CLIENTS, makeClient } from "./clients.ts";
 import {
   eventually,
@@ -14,9 +15,9 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await fn();
-    },
+    }),
   });
 }
 

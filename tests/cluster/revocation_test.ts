@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { useCookieSockets } from "../soak/cookie_sockets.ts";
 import { percentile } from "../soak/traffic.ts";
+import { unlessStalled } from "../stalls.ts";
 import { startKit, startOrigin, visit } from "./kit_process.ts";
 import { eventually } from "./redis_topology.ts";
 import { show } from "./several_kits.ts";
@@ -42,7 +43,7 @@ Deno.test({
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
-  async fn() {
+  fn: unlessStalled(async () => {
     await using redis = await startRedis();
     await using origin = startOrigin();
     using sockets = useCookieSockets();
@@ -103,5 +104,5 @@ Deno.test({
     );
     assertEquals(last.ends, []);
     assertEquals(members.flatMap(({ values }) => values), []);
-  },
+  }),
 });

@@ -21,6 +21,7 @@ import {
   type RedisServer,
   startRedis,
 } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { lockKey, until } from "./store_contract.ts";
 
 const NAME = "test";
@@ -80,10 +81,10 @@ function test(
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using redis = await startRedis(settings);
       await fn(redis);
-    },
+    }),
   });
 }
 

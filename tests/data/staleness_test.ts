@@ -15,6 +15,7 @@ import {
 import { createClient } from "redis";
 import { type FaultProxy, startFaultProxy } from "../cluster/fault_proxy.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { until } from "./store_contract.ts";
 
 const START = Date.now();
@@ -82,11 +83,11 @@ function test(
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using redis = await startRedis();
       await using proxy = startFaultProxy(redis.port);
       await fn(redis.url, proxy);
-    },
+    }),
   });
 }
 
@@ -244,38 +245,44 @@ test(
   },
 );
 
-Deno.test("createKvStore(): a disconnected process returns no value older than maxStaleness", async () => {
-  const kv = await Deno.openKv(":memory:");
-  const clock = { get: Date.now };
-  const store = createKvStore({ kv, name: "test", now: () => clock.get() });
-  await using process = new Process(store, clock);
-  const source = { version: 1 };
-  await process.load(source);
-  await store.ping();
-  kv.close();
-  // No call is made in the meantime.
-  await until(() => process.errors.length === 1);
-  await assertRejects(() => store.ping());
-  source.version = 2;
-  assertEquals(await process.load(source), 1, "for a while");
-  process.ahead += 3_000;
-  assertEquals(await process.load(source), 2);
-  assertEquals([await process.load(source), process.reads], [2, 2]);
-  process.ahead += 3_000;
-  source.version = 3;
-  assertEquals(await process.load(source), 3);
-  assertEquals(process.errors.length, 1);
-});
+Deno.test(
+  "createKvStore(): a disconnected process returns no value older than maxStaleness",
+  unlessStalled(async () => {
+    const kv = await Deno.openKv(":memory:");
+    const clock = { get: Date.now };
+    const store = createKvStore({ kv, name: "test", now: () => clock.get() });
+    await using process = new Process(store, clock);
+    const source = { version: 1 };
+    await process.load(source);
+    await store.ping();
+    kv.close();
+    // No call is made in the meantime.
+    await until(() => process.errors.length === 1);
+    await assertRejects(() => store.ping());
+    source.version = 2;
+    assertEquals(await process.load(source), 1, "for a while");
+    process.ahead += 3_000;
+    assertEquals(await process.load(source), 2);
+    assertEquals([await process.load(source), process.reads], [2, 2]);
+    process.ahead += 3_000;
+    source.version = 3;
+    assertEquals(await process.load(source), 3);
+    assertEquals(process.errors.length, 1);
+  }),
+);
 
-Deno.test("Setting the clock back during a disconnection extends nothing", async () => {
-  const kv = await Deno.openKv(":memory:");
-  const clock = { get: Date.now };
-  const store = createKvStore({ kv, name: "test", now: () => clock.get() });
-  await using process = new Process(store, clock);
-  const source = { version: 1 };
-  await process.load(source);
-  kv.close();
-  source.version = 2;
-  process.ahead -= 3_600_000;
-  assertEquals(await process.load(source), 2);
-});
+Deno.test(
+  "Setting the clock back during a disconnection extends nothing",
+  unlessStalled(async () => {
+    const kv = await Deno.openKv(":memory:");
+    const clock = { get: Date.now };
+    const store = createKvStore({ kv, name: "test", now: () => clock.get() });
+    await using process = new Process(store, clock);
+    const source = { version: 1 };
+    await process.load(source);
+    kv.close();
+    source.version = 2;
+    process.ahead -= 3_600_000;
+    assertEquals(await process.load(source), 2);
+  }),
+);

@@ -31,6 +31,7 @@ import {
   type RedisServer,
   startRedis,
 } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import {
   limitedCall,
   limitedSignIn,
@@ -72,10 +73,10 @@ function test(name: string, fn: (opened: Opened) => Promise<void>): void {
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using opened = await openStore();
       await fn(opened);
-    },
+    }),
   });
 }
 

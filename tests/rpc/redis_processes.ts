@@ -13,6 +13,7 @@ import {
 import { createClient } from "redis";
 import { UNHURRIED } from "../helpers.ts";
 import { hasRedisServer, needsRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 
 /** A process that shares a channel. Disposing it closes the channel. */
 export interface TestProcess extends AsyncDisposable {
@@ -87,13 +88,13 @@ export function testWithServers(
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       const controller = new AbortController();
       try {
         await fn(controller.signal);
       } finally {
         controller.abort();
       }
-    },
+    }),
   });
 }

@@ -5,6 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { unlessStalled } from "../stalls.ts";
 import { findProgram, type Proxy, start } from "../trace/proxies.ts";
 import { type Outcome, restartAll, startProcesses } from "./rolling.ts";
 import { haproxy, nginx, shown } from "./scaling_page.ts";
@@ -21,7 +22,7 @@ function test(
   Deno.test({
     name: name + (ignore ? " (the proxy isn't installed)" : ""),
     ignore,
-    fn: () => fn(program!),
+    fn: unlessStalled(() => fn(program!)),
   });
 }
 

@@ -15,6 +15,7 @@ import {
   startPostgres,
 } from "../postgres_server.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { unlessStalled } from "../stalls.ts";
 import { section, shown } from "./scaling_page.ts";
 import {
   assertSharesCache,
@@ -56,7 +57,7 @@ function test(
     ignore: needs === "redis"
       ? !hasRedisServer
       : needs === "postgres" && !hasPostgres,
-    fn: () => fn(),
+    fn: unlessStalled(() => fn()),
   });
 }
 

@@ -16,6 +16,7 @@ import {
   type RedisServer,
   startRedis,
 } from "../../redis_server.ts";
+import { unlessStalled } from "../../stalls.ts";
 import { startAuth } from "../harness.ts";
 import { recordOf, START } from "./store_contract.ts";
 
@@ -57,10 +58,10 @@ function test(
   Deno.test({
     name: needsRedis(name, hasRedisServer),
     ignore: !hasRedisServer,
-    async fn() {
+    fn: unlessStalled(async () => {
       await using faults = await startFaults(settings);
       await fn(faults);
-    },
+    }),
   });
 }
 
