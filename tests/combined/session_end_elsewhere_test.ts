@@ -40,8 +40,8 @@ const STORES: Record<string, () => Promise<Stores>> = {
     const there = await Deno.openKv(path);
     return {
       stores: [
-        createKvSessionStore({ kv: here }),
-        createKvSessionStore({ kv: there }),
+        createKvSessionStore({ kv: here, timeout: UNHURRIED }),
+        createKvSessionStore({ kv: there, timeout: UNHURRIED }),
       ],
       async [Symbol.asyncDispose]() {
         here.close();

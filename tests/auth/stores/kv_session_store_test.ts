@@ -6,7 +6,7 @@ import type {
   KvTransaction,
   SessionStore,
 } from "@quartet/kit/auth/kv";
-import { startDeno } from "../../helpers.ts";
+import { startDeno, UNHURRIED } from "../../helpers.ts";
 import { until } from "../../rpc/helpers.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
@@ -17,7 +17,12 @@ testSessionStore({
     const clock = { time: START };
     return {
       clock,
-      open: () => createKvSessionStore({ kv, now: () => clock.time }),
+      open: () =>
+        createKvSessionStore({
+          kv,
+          now: () => clock.time,
+          timeout: UNHURRIED,
+        }),
       [Symbol.asyncDispose]: () => Promise.resolve(kv.close()),
     };
   },
@@ -26,7 +31,12 @@ testSessionStore({
 /** Opens a store at the start of the tests' time. */
 async function openStore(options: Partial<KvSessionStoreOptions> = {}) {
   const kv = await Deno.openKv(":memory:");
-  const store = createKvSessionStore({ kv, now: () => START, ...options });
+  const store = createKvSessionStore({
+    kv,
+    now: () => START,
+    timeout: UNHURRIED,
+    ...options,
+  });
   return { kv, store, [Symbol.dispose]: () => kv.close() };
 }
 
