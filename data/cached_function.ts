@@ -193,11 +193,14 @@ function isInstance(value: unknown): value is object {
 
 /** Ids of objects, unique among all processes. */
 const ids = new WeakMap<object, string>();
-const PROCESS = crypto.randomUUID();
+let processId: string | undefined;
 let lastId = 0;
 
 function identify(object: object): string {
   let id = ids.get(object);
-  if (id === undefined) ids.set(object, id = `${PROCESS}:${++lastId}`);
+  if (id === undefined) {
+    processId ??= crypto.randomUUID();
+    ids.set(object, id = `${processId}:${++lastId}`);
+  }
   return id;
 }

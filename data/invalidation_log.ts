@@ -260,11 +260,11 @@ class LastInvalidated {
 const BUCKETS_PER_NAME = 4;
 
 /** Random, so that attackers can't choose names that share a bucket. */
-const SEED = crypto.getRandomValues(new Int32Array(1))[0]!;
+let seed: number | undefined;
 
 /** FNV-1a; `length` is a power of two. */
 function bucketOf(name: string, length: number): number {
-  let hash = SEED;
+  let hash = seed ??= crypto.getRandomValues(new Int32Array(1))[0]!;
   for (let i = 0; i < name.length; i++) {
     hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   }
