@@ -1,9 +1,9 @@
-import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { checkRequest } from "../core/http/origin.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
+import { runOutside } from "../core/request_scope.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 
 /** Maximum size of a body, in bytes. */
@@ -51,6 +51,10 @@ export function createHandler(
   };
 }
 
+/** The only package of the module. Most processes never need it. */
+const loadComparison = () =>
+  runOutside(() => import("@std/crypto/timing-safe-equal"));
+
 type Gate = (request: Request) => boolean | Promise<boolean>;
 
 function createGate(secret: string | undefined): Gate {
@@ -68,17 +72,16 @@ function createGate(secret: string | undefined): Gate {
     const bearer = /^bearer +(.*)$/is.exec(headers.get("authorization") ?? "");
     // A header holds one byte per character (Fetch, "isomorphic decode").
     const bytes = Uint8Array.from(bearer?.[1] ?? "", (c) => c.charCodeAt(0));
+    const { timingSafeEqual } = await loadComparison();
     // Digests have equal lengths, and clients can't choose how they begin.
     return timingSafeEqual(
       await digest(bytes),
-      await (expected ??= digest(encoder.encode(secret))),
+      await (expected ??= digest(new TextEncoder().encode(secret))),
     );
   };
 }
 
 const aSecret = asSecret(aNonEmptyString);
-
-const encoder = new TextEncoder();
 
 function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);
