@@ -100,7 +100,7 @@ export * from "./sign_in/rate_limit_sign_in.ts";
 export type {
   RateLimitFallback,
   SharedRateLimitOptions,
-} from "../core/limits/limit_counter.ts";
+} from "../core/limits/rate_limit_options.ts";
 export type * from "../core/limits/rate_limit_store.ts";
 export * from "./stores/memory_session_store.ts";
 export type { SessionRecord, SessionStore } from "./stores/session_store.ts";

@@ -53,7 +53,7 @@ export { rateLimit, type RateLimitOptions } from "./procedure/rate_limit.ts";
 export type {
   RateLimitFallback,
   SharedRateLimitOptions,
-} from "../core/limits/limit_counter.ts";
+} from "../core/limits/rate_limit_options.ts";
 export type * from "../core/limits/rate_limit_store.ts";
 export { Tracked, tracked } from "./procedure/tracked.ts";
 

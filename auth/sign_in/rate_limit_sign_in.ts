@@ -16,14 +16,15 @@
  * @module
  */
 
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
+import { createLimitCounter } from "../../core/limits/limit_counter.ts";
 import {
-  createLimitCounter,
+  checkLimitOptions,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
-} from "../../core/limits/limit_counter.ts";
+} from "../../core/limits/rate_limit_options.ts";
 import type {
   RateLimitKey,
   RateLimitRule,
@@ -143,7 +144,7 @@ export function rateLimitSignIn(
   options: RateLimitSignInOptions = {},
 ): SignInLimiter {
   const operation = "create sign-in limiter";
-  checkOptions(options, OPTIONS, operation);
+  checkLimitOptions(options, OPTIONS, operation);
   const {
     perAccountAndAddress = 10,
     perAccount = 100,
@@ -152,7 +153,7 @@ export function rateLimitSignIn(
     windowMs = 15 * MINUTE,
     account,
   } = options;
-  const counter = createLimitCounter(options, operation);
+  const counter = createLimitCounter(options);
   const ruleOf = (what: string, max: number): RateLimitRule => ({
     name: `sign-in-${what}:${counter.name}`,
     max,

@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../core/context.ts";
-import { checkOptions, type OptionRules } from "../../core/check/options.ts";
+import type { OptionRules } from "../../core/check/options.ts";
 import {
   aFunction,
   aPositiveNumber,
@@ -7,12 +7,12 @@ import {
 } from "../../core/check/rules.ts";
 import { clientNetwork } from "../../core/http/addresses.ts";
 import {
-  createLimitCounter,
+  checkLimitOptions,
   SHARED_RATE_LIMIT_OPTIONS,
   type SharedRateLimitOptions,
-} from "../../core/limits/limit_counter.ts";
+} from "../../core/limits/rate_limit_options.ts";
 import type { RateLimitRule } from "../../core/limits/rate_limit_store.ts";
-import { isThenable } from "../../core/promises.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
 
@@ -42,6 +42,10 @@ const OPTIONS: OptionRules<RateLimitOptions> = {
   ...SHARED_RATE_LIMIT_OPTIONS,
 };
 
+/** Many servers have no limits, so this is loaded with the first one. */
+const loadCounters = () =>
+  runOutside(() => import("../../core/limits/limit_counter.ts"));
+
 /**
  * Creates a middleware that limits the calls of a key in a fixed window.
  * Further calls fail with `RATE_LIMITED`, status 429 and `Retry-After`.
@@ -69,20 +73,18 @@ export function rateLimit<Context = RequestContext>(
   options: RateLimitOptions<Context>,
 ): ProcedureMiddleware<Context> {
   const operation = "create rate limit";
-  checkOptions(options, OPTIONS, operation);
-  const { limit, windowMs, key = networkOfCaller } = options;
-  const counter = createLimitCounter(options, operation);
-  const rule: RateLimitRule = {
-    name: `rpc:${counter.name}`,
-    max: limit,
-    windowMs,
-  };
+  checkLimitOptions(options, OPTIONS, operation);
+  const { limit, windowMs, name = "", key = networkOfCaller } = options;
+  const rule: RateLimitRule = { name: `rpc:${name}`, max: limit, windowMs };
+  // Begins now, so that the first call needn't wait for it.
+  const loading = loadCounters().then((it) => it.createLimitCounter(options));
+  // Each call reports the failure.
+  loading.catch(() => {});
 
   return async (call) => {
-    const named = key(call);
-    const name = isThenable(named) ? await named : named;
-    const taking = counter.take([{ rule, key: `${name}` }]);
-    const { wait } = isThenable(taking) ? await taking : taking;
+    const text = await key(call);
+    const counter = await loading;
+    const { wait } = await counter.take([{ rule, key: `${text}` }]);
     if (wait === 0) return await call.next();
     const seconds = Math.ceil(wait / 1_000);
     throw new RPCError("RATE_LIMITED", "Too many requests", 429, {
