@@ -177,7 +177,12 @@ export function aRouterWith(
 ): Rule {
   return rule(
     "what createRouter() returns",
-    (value) => parts.every((part) => Object(value)[part] !== undefined),
+    (value) =>
+      parts.every((part) =>
+        part === "websocket"
+          ? typeof Object(Object(value)[part]).message === "function"
+          : Object(value)[part] !== undefined
+      ),
   );
 }
 

@@ -11,7 +11,8 @@ import {
 import { acceptDirect } from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
-import { createUpgrader } from "../../core/socket/websocket.ts";
+import { runOutside } from "../../core/request_scope.ts";
+import type { Upgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import {
   createState,
@@ -53,11 +54,15 @@ export interface RPCPluginOptions {
 const OPTIONS: OptionRules<RPCPluginOptions> = {
   router: required(aRouterWith("handler", "websocket")),
   endpoint: anEndpoint,
-  // readOrigins() and createUpgrader() check these.
+  // readOrigins() checks these.
   trustedOrigins: true,
   maxSocketsPerAddress: aLimit,
   endWithSession: aBoolean,
 };
+
+/** Servers without subscriptions don't need it. */
+const loadSockets = () =>
+  runOutside(() => import("../../core/socket/websocket.ts"));
 
 /** An upgrader of requests to sockets, such as Bun's server. */
 export interface UpgradeServer {
@@ -144,17 +149,22 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
   const { websocket } = router;
-  const upgrader = createUpgrader<WSConnectionData>({
-    ...websocket,
-    open(ws) {
-      connections.add(ws.data);
-      websocket.open?.(ws);
-    },
-    close(ws, code, reason) {
-      connections.delete(ws.data);
-      websocket.close?.(ws, code, reason);
-    },
-  }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
+  let upgrader: Upgrader<WSConnectionData> | undefined;
+
+  async function openUpgrader(): Promise<Upgrader<WSConnectionData>> {
+    const { createUpgrader } = await loadSockets();
+    return upgrader ??= createUpgrader<WSConnectionData>({
+      ...websocket,
+      open(ws) {
+        connections.add(ws.data);
+        websocket.open?.(ws);
+      },
+      close(ws, code, reason) {
+        connections.delete(ws.data);
+        websocket.close?.(ws, code, reason);
+      },
+    }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
+  }
 
   function upgradeToWebSocket(
     server: UpgradeServer,
@@ -193,7 +203,13 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     recordEndpoint(endpoint);
     // A client's httpEndpoint may end in a slash.
     if (rest.length > 1) return respond(request, ctx, decode(rest.slice(1)));
-    if (!isUpgrade(request)) return respond(request, ctx);
+    return isUpgrade(request)
+      ? openSocket(request, ctx)
+      : respond(request, ctx);
+  }
+
+  async function openSocket(request: Request, ctx: unknown): Promise<Response> {
+    const upgrader = await openUpgrader();
     const isOpen = upgradeToWebSocket(upgrader, request, ctx);
     const response = upgrader.response(request);
     if (isOpen) return response!;
@@ -221,7 +237,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     async close() {
       const reason = new Stopped("shutdown", "The server shuts down");
       for (const data of connections) abortAll(data, reason);
-      await upgrader.close();
+      await upgrader?.close();
     },
     upgradeToWebSocket,
     getWebSocketConfig: () => websocket,

@@ -106,6 +106,10 @@ Deno.test("Invalid routers, definitions and options are rejected by name", () =>
       "Cannot create RPC plugin: router must be what createRouter() returns",
     ],
     [
+      () => rpcPlugin({ router: { ...router, websocket: {} as never } }),
+      "Cannot create RPC plugin: router must be what createRouter() returns, received an object",
+    ],
+    [
       () => createCaller(wrong),
       "Cannot create caller: router must be what createRouter() returns",
     ],
