@@ -1,6 +1,6 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { refuseUncalled } from "../core/guard_fragment.ts";
-import { checkRequest } from "../core/http/origin.ts";
+import { checkRequest } from "../core/http/message.ts";
 import { type MaybePromise, whenDone } from "../core/promises.ts";
 import {
   acceptDirect,

@@ -1,7 +1,7 @@
 import { checkValue } from "../core/check/options.ts";
 import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
-import { checkRequest } from "../core/http/origin.ts";
+import { checkRequest } from "../core/http/message.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
 import { runOutside } from "../core/request_scope.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";

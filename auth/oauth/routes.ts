@@ -12,9 +12,14 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { aFunction, matching, rule, show } from "../../core/check/rules.ts";
+import {
+  aFunction,
+  isOrigin,
+  matching,
+  rule,
+  show,
+} from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
-import { isOrigin } from "../../core/http/origin.ts";
 import type { Route, RouteArgs } from "../../core/route.ts";
 import { requestAuthOf } from "../access.ts";
 import { AuthError, configError, failedSignIn, OPERATION } from "../error.ts";

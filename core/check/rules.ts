@@ -201,6 +201,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is an origin such as `https://app.example`, without a path. */
+export function isOrigin(value: unknown): boolean {
+  return URL.parse(String(value))?.origin === value;
+}
+
 /** Like `instanceof`, but safe for a proxy that throws. */
 export function isA<T>(
   value: unknown,

@@ -1,11 +1,12 @@
 /**
- * Reads and changes requests and responses: the path, headers, and copies of
- * responses.
+ * Checks, reads and changes requests and responses: the path, headers, and copies
+ * of responses.
  *
  * @module
  */
 
-import { kindOf } from "../check/rules.ts";
+import { checkValue } from "../check/options.ts";
+import { aRequest, kindOf } from "../check/rules.ts";
 
 /**
  * Returns the path of an absolute URL, like `new URL(url).pathname`.
@@ -40,6 +41,18 @@ function cutPath(url: string): string {
   const target = end === -1 ? url : url.slice(0, end);
   const start = target.indexOf("/", target.indexOf("://") + 3);
   return start === -1 ? "/" : target.slice(start);
+}
+
+/**
+ * Checks that a handler got a request. Other frameworks pass their context, or
+ * an object that resembles a request.
+ *
+ * @throws {TypeError} If it didn't.
+ */
+export function checkRequest(request: Request | undefined): void {
+  // Faster than the rule.
+  if (typeof request?.clone === "function") return;
+  checkValue(request, "it", aRequest, "handle request");
 }
 
 /**

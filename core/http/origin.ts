@@ -9,9 +9,10 @@
  */
 
 import { checkValue } from "../check/options.ts";
-import { aRequest, rule, show } from "../check/rules.ts";
+import { isOrigin, rule, show } from "../check/rules.ts";
 import { errorResponse } from "../error_response.ts";
 import { offerUpgrade, upgrade } from "../socket/upgrade.ts";
+import { checkRequest } from "./message.ts";
 
 /** A name or an address, and a port (RFC 9112, section 3.2). */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -30,18 +31,6 @@ export function isHost(text: string): boolean {
  */
 let lastHost: string | null | undefined;
 let lastOrigin = "";
-
-/**
- * Checks that a handler got a request. Other frameworks pass their context, or
- * an object that resembles a request.
- *
- * @throws {TypeError} If it didn't.
- */
-export function checkRequest(request: Request | undefined): void {
-  // Faster than the rule.
-  if (typeof request?.clone === "function") return;
-  checkValue(request, "it", aRequest, "handle request");
-}
 
 /**
  * Checks the host of a request.
@@ -137,11 +126,6 @@ export function isCrossOrigin(
   // Schemes aren't compared: behind a proxy, the server's own is http.
   const host = URL.parse(origin)?.host;
   return !host || host !== URL.parse(url)?.host;
-}
-
-/** Whether a value is an origin such as `https://app.example`, without a path. */
-export function isOrigin(value: unknown): boolean {
-  return URL.parse(String(value))?.origin === value;
 }
 
 /**

@@ -5,8 +5,7 @@
  * @module
  */
 
-import { isResponse } from "../../core/http/message.ts";
-import { checkRequest } from "../../core/http/origin.ts";
+import { checkRequest, isResponse } from "../../core/http/message.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/check/rules.ts";
 import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";

@@ -1,7 +1,7 @@
 import { show } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkRequest } from "../../core/http/origin.ts";
+import { checkRequest } from "../../core/http/message.ts";
 import { isDevCommand, isProduction } from "../../core/runtime/environment.ts";
 import type { Tracer } from "../types.ts";
 

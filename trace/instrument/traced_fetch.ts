@@ -4,8 +4,7 @@ import {
   type OptionRules,
 } from "../../core/check/options.ts";
 import { runSpan } from "../../core/observe.ts";
-import { aFunction, rule } from "../../core/check/rules.ts";
-import { isOrigin } from "../../core/http/origin.ts";
+import { aFunction, isOrigin, rule } from "../../core/check/rules.ts";
 import { clip } from "../../core/redact/redact.ts";
 import { getActiveSpan } from "../record/context.ts";
 import {
