@@ -17,7 +17,8 @@ import {
   type Rule,
   rule,
 } from "../core/check/rules.ts";
-import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
+import { createModuleGuard } from "../core/guard_fragment.ts";
+import { refuseUncalled } from "../core/middleware.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
 import {
   combineGuards,

@@ -1,11 +1,11 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
-import { refuseUncalled } from "../core/guard_fragment.ts";
 import { checkRequest } from "../core/http/message.ts";
 import { type MaybePromise, whenDone } from "../core/promises.ts";
 import {
   acceptDirect,
   type DirectNext,
   type Middleware,
+  refuseUncalled,
 } from "../core/middleware.ts";
 import { claimCookies, markPersonal } from "../core/personal.ts";
 import type { Plugin } from "../core/plugin.ts";

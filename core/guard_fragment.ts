@@ -17,6 +17,7 @@ interface ModuleGuard {
   readonly toRule: (all: readonly never[]) => AuthRule;
 }
 
+/** The start of the keys of guards, and of `UNCALLED` in middleware.ts. */
 const KEY = "guard ";
 /** Keyed by `check`, because a copied rule has the check of the original. */
 const moduleGuards = new WeakMap<AuthRule["check"], ModuleGuard>();
@@ -120,22 +121,6 @@ export function readGuards(
   throw new TypeError(
     `Cannot ${operation}: a config without guards must be a plain object, received an instance of ${kind}; spread guards into it, as in { ...requireAuth() }`,
   );
-}
-
-const UNCALLED = `${KEY}that must be called`;
-
-/**
- * Marks a function that creates a guard or a plugin. `readGuards()` then rejects
- * one that is spread without a call, as in `{ ...requireAuth }`. Otherwise the
- * route would have no guard.
- */
-export function refuseUncalled(make: object): void {
-  Object.defineProperty(make, UNCALLED, { value: undefined, enumerable: true });
-}
-
-/** Whether a function was marked by {@linkcode refuseUncalled}. */
-export function isUncalled(make: object): boolean {
-  return Object.hasOwn(make, UNCALLED);
 }
 
 /** Whether an object holds a guard under any key. */

@@ -42,6 +42,23 @@ export function acceptDirect<C extends RequestContext>(
   return middleware;
 }
 
+/** Begins like the keys of guards, so that `readGuards()` rejects it. */
+const UNCALLED = "guard that must be called";
+
+/**
+ * Marks a function that creates a guard or a plugin. `readGuards()` then rejects
+ * one that is spread without a call, as in `{ ...requireAuth }`. Otherwise the
+ * route would have no guard.
+ */
+export function refuseUncalled(make: object): void {
+  Object.defineProperty(make, UNCALLED, { value: undefined, enumerable: true });
+}
+
+/** Whether a function was marked by {@linkcode refuseUncalled}. */
+export function isUncalled(make: object): boolean {
+  return Object.hasOwn(make, UNCALLED);
+}
+
 /** The end of a chain, which answers if every middleware calls `next`. */
 export type Handler<C extends RequestContext = RequestContext> = (
   request: Request,

@@ -7,14 +7,14 @@
 import { checkValue } from "../../core/check/options.ts";
 import { isA, kindOf, rule } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
-import {
-  holdsGuard,
-  isUncalled,
-  readGuards,
-} from "../../core/guard_fragment.ts";
+import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/origin.ts";
 import { isResponse, isUnread, unsentError } from "../../core/http/message.ts";
-import type { Middleware, Next } from "../../core/middleware.ts";
+import {
+  isUncalled,
+  type Middleware,
+  type Next,
+} from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { AuthFragment } from "../../core/route.ts";
 import { UnavailableError } from "../../core/error_response.ts";

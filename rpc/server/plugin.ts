@@ -1,4 +1,3 @@
-import { refuseUncalled } from "../../core/guard_fragment.ts";
 import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
@@ -8,7 +7,7 @@ import {
   readOrigins,
   refuseHost,
 } from "../../core/http/origin.ts";
-import { acceptDirect } from "../../core/middleware.ts";
+import { acceptDirect, refuseUncalled } from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { runOutside } from "../../core/request_scope.ts";

@@ -2,9 +2,12 @@ import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
 import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { refuseUncalled } from "../../core/guard_fragment.ts";
 import type { MaybePromise } from "../../core/promises.ts";
-import { acceptDirect, type DirectNext } from "../../core/middleware.ts";
+import {
+  acceptDirect,
+  type DirectNext,
+  refuseUncalled,
+} from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import {
