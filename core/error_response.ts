@@ -143,3 +143,18 @@ export class UnavailableError extends Error {
     });
   }
 }
+
+const reported = new WeakSet<UnavailableError>();
+
+/**
+ * Marks an error that came while the connection worked, as from a server that is
+ * full. The link to the server reports such errors, at most once a minute.
+ */
+export function markReported(error: UnavailableError): void {
+  reported.add(error);
+}
+
+/** Whether an error was marked by {@linkcode markReported}. */
+export function isReported(error: unknown): boolean {
+  return reported.has(error as UnavailableError);
+}

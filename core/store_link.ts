@@ -3,7 +3,7 @@ import { redactMessage } from "./redact/redact.ts";
 import { logMessage, reportError } from "./redact/printable.ts";
 import { runOutside } from "./request_scope.ts";
 import { pause, withTimeout } from "./promises.ts";
-import { UnavailableError } from "./error_response.ts";
+import { markReported, UnavailableError } from "./error_response.ts";
 
 /** A connection that is being opened, or is open. */
 export interface LinkConnection<C> {
@@ -44,17 +44,6 @@ const MAX_PAUSE = 1_000;
 const BRIEF = 100;
 /** The time between two reports of errors that come and go, in milliseconds. */
 const REPORT_PAUSE = 60_000;
-
-/** Errors that came while the connection worked. */
-const temporary = new WeakSet<object>();
-
-/**
- * Whether an error came while the connection worked, as from a server that is full.
- * The link reports such errors itself, at most once a minute.
- */
-export function isReportedByLink(error: unknown): boolean {
-  return error instanceof UnavailableError && temporary.has(error);
-}
 
 /**
  * Creates a connection to a server that opens at its first use, and reopens when
@@ -119,7 +108,7 @@ export function createStoreLink<C>(options: StoreLinkOptions<C>) {
     }
     if (!options.isTemporary(error)) return error;
     const unavailable = toUnavailable(error);
-    temporary.add(unavailable);
+    markReported(unavailable);
     const now = performance.now();
     if (now - reportedAt > REPORT_PAUSE) {
       reportedAt = now;

@@ -1,6 +1,6 @@
 import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
-import { isReportedByLink } from "../core/store_link.ts";
+import { isReported } from "../core/error_response.ts";
 import type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
 import { withTimeout } from "../core/promises.ts";
 
@@ -145,7 +145,7 @@ export class StoreGuard {
       if (wasDown) this.#isDown = false;
       return value;
     } catch (error) {
-      if (!isReportedByLink(error)) this.#report(error);
+      if (!isReported(error)) this.#report(error);
       return FAILED;
     }
   }

@@ -1,7 +1,7 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import { withTimeout } from "../../core/promises.ts";
-import { isReportedByLink } from "../../core/store_link.ts";
+import { isReported } from "../../core/error_response.ts";
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import type { Backend, Changes, Position } from "./backend.ts";
 import { coalesce } from "./coalesce.ts";
@@ -177,7 +177,7 @@ export class Exchange {
   #beat(): void {
     this.#beating ??= this.sync().then(() => this.#backend.tidy?.())
       .catch((error) => {
-        if (!isReportedByLink(error)) this.report(error);
+        if (!isReported(error)) this.report(error);
       })
       .finally(() => this.#beating = undefined);
   }
