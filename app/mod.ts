@@ -45,8 +45,7 @@ export type { Handler, Middleware, Next } from "../core/middleware.ts";
 export type { HealthCheck, Plugin, PluginHost } from "../core/plugin.ts";
 export type * from "../core/route.ts";
 export { createGuard } from "../core/guard_fragment.ts";
-export { errorResponse } from "../core/error_response.ts";
-export { UnavailableError } from "../core/error_response.ts";
+export { errorResponse, UnavailableError } from "../core/error_response.ts";
 
 // The request.
 export * from "../core/context.ts";
