@@ -178,7 +178,7 @@ async function send(
   if (response.ok) return acceptance(answer);
   const advice = adviceFor(status, options.url);
   const problem = `the collector answered ${status}${advice}`;
-  if (!isRetryable(status)) return { outcome: "rejected", problem };
+  if (!RETRYABLE.includes(status)) return { outcome: "rejected", problem };
   const asked = response.headers.get("retry-after");
   return {
     outcome: "unavailable",
@@ -255,10 +255,8 @@ const MAX_DELAY = 30_000;
 /** The maximum delay that a collector can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;
 
-/** Whether the specification allows a retry after this HTTP status. */
-export function isRetryable(status: number): boolean {
-  return status === 429 || status === 502 || status === 503 || status === 504;
-}
+/** The statuses after which the specification allows a retry. */
+const RETRYABLE: readonly number[] = [429, 502, 503, 504];
 
 /**
  * Returns the delay after an attempt. It doubles each time, minus a random part

@@ -97,9 +97,7 @@ export interface OTLPReceiverOptions {
   readonly authorize?: Authorize;
 }
 
-const RECEIVER_OPTIONS: OptionRules<OTLPReceiverOptions> = {
-  authorize: aFunction,
-};
+const RECEIVER: OptionRules<OTLPReceiverOptions> = { authorize: aFunction };
 
 const SIGNAL = /\/v1\/(traces|logs|metrics)$/;
 
@@ -148,7 +146,7 @@ export function createOTLPReceiver(
   options: OTLPReceiverOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   checkTracer(tracer, "create OTLP receiver", "mergeSpans");
-  checkOptions(options, RECEIVER_OPTIONS, "create OTLP receiver");
+  checkOptions(options, RECEIVER, "create OTLP receiver");
   const rule = ruleOf(options.authorize);
 
   return async (request, info) => {
