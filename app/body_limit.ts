@@ -47,7 +47,7 @@ export function limitBody(
   ): Promise<Response> {
     let excess: BodyError | undefined;
     const stream = body && limitStream(body, limit, (error) => excess = error);
-    const limited = new LimitedRequest(request, stream);
+    const limited = limitedRequest(request, stream);
     // The handler may read either of the two.
     (context as { request: Request }).request = limited;
     try {
@@ -74,7 +74,7 @@ export function limitBody(
       return direct(request, context);
     }
     // Nothing to count, unless an app around this one does.
-    if (limit === Infinity && !(request instanceof LimitedRequest)) {
+    if (limit === Infinity && !limitedRequests.has(request)) {
       return direct(request, context);
     }
     const next = length === undefined ? direct : refusing;
@@ -97,41 +97,33 @@ function refuse({ message }: BodyError): Response {
   return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
 }
 
+/** The requests of {@linkcode limitedRequest}. */
+const limitedRequests = new WeakSet<Request>();
+
 /**
- * A request whose body errors beyond a limit, or that has no body. The original
- * body is read only when this one is read.
+ * Returns a copy of a request whose body errors beyond a limit, or that has no
+ * body. The original body is read only when this one is read.
+ *
+ * It isn't a subclass, because Deno would load `Request` with this module.
+ *
+ * @param body The limited body, or `null` for none.
  */
-class LimitedRequest extends Request {
-  readonly #original: Request;
-
-  /**
-   * Creates a copy of a request.
-   *
-   * @param body The limited body, or `null` for none.
-   */
-  constructor(original: Request, body: Request["body"]) {
-    const { url, method, headers, redirect } = original;
-    // GET stands in for methods that `Request` refuses, such as TRACE.
-    // Streams need `duplex`, except on Deno.
-    const content = body === null
-      ? { method: "GET" }
-      : { method, body, duplex: "half" };
-    super(url, { headers, redirect, ...content });
-    this.#original = original;
-  }
-
-  override get method(): string {
-    return this.#original.method;
-  }
-
-  /** Read lazily: Deno warns as soon as a request's signal is touched. */
-  override get signal(): AbortSignal {
-    return this.#original.signal;
-  }
-
-  override clone(): LimitedRequest {
-    return new LimitedRequest(this, super.clone().body);
-  }
+function limitedRequest(original: Request, body: Request["body"]): Request {
+  const { url, method, headers, redirect } = original;
+  // GET stands in for methods that `Request` refuses, such as TRACE.
+  // Streams need `duplex`, except on Deno.
+  const content = body === null
+    ? { method: "GET" }
+    : { method, body, duplex: "half" };
+  const request = new Request(url, { headers, redirect, ...content });
+  const clone = request.clone.bind(request);
+  limitedRequests.add(request);
+  return Object.defineProperties(request, {
+    method: { value: method },
+    // Read lazily: Deno warns as soon as a request's signal is touched.
+    signal: { get: () => original.signal },
+    clone: { value: () => limitedRequest(request, clone().body) },
+  });
 }
 
 /**
