@@ -5,8 +5,7 @@
  * @module
  */
 
-import { Slots } from "../core/promises.ts";
-import { type Child, startDeno } from "./child.ts";
+import { type Child, startDeno, startInTurn } from "./child.ts";
 
 const ENTRY_POINTS = Object.values<string>(
   JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)))
@@ -59,21 +58,16 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
     "--check",
   ],
 };
-/** Most checks use one core. */
-const LANES = Math.min(2, navigator.hardwareConcurrency);
 
 Deno.chdir(new URL("..", import.meta.url));
 const hasTests = Deno.args.includes("--tests");
 const count = Object.keys(CHECKS).length + (hasTests ? 1 : 0);
 const failed: string[] = [];
-const slots = new Slots(LANES);
-const started = Object.entries(CHECKS).map(async ([name, args]) => {
-  await slots.acquire();
-  const child = startDeno(args, "piped");
-  child.status.then(() => slots.release());
-  return { name, args, child };
-});
-for (const check of started) await finish(await check);
+// Most checks use one core.
+const children = startInTurn(Object.values(CHECKS), "piped");
+for (const [i, [name, args]] of Object.entries(CHECKS).entries()) {
+  await finish({ name, args, child: await children[i]! });
+}
 if (hasTests) {
   const args = ["task", "test"];
   await finish({ name: "tests", args, child: startDeno(args, "piped") });

@@ -5,11 +5,30 @@
  * @module
  */
 
+import { Slots } from "../core/promises.ts";
+
 /** A child process. */
 export interface Child {
   readonly status: Promise<Deno.CommandStatus>;
   /** Writes the output, from its beginning to its end. Returns its text. */
   print(): Promise<string>;
+}
+
+/**
+ * Starts Deno once for each list of arguments, in their order. At most two
+ * processes run at a time, or one if there is one core.
+ */
+export function startInTurn(
+  lists: readonly (readonly string[])[],
+  stderr: "piped" | "inherit",
+): Promise<Child>[] {
+  const slots = new Slots(Math.min(2, navigator.hardwareConcurrency));
+  return lists.map(async (args) => {
+    await slots.acquire();
+    const child = startDeno(args, stderr);
+    child.status.then(() => slots.release());
+    return child;
+  });
 }
 
 /**

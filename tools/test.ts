@@ -1,29 +1,35 @@
 /**
- * Runs all tests, in two processes side by side: most of their time is spent
- * waiting. The second process's output comes after the first's. With arguments,
- * checks the types of the tests of these paths, and runs them in one process.
+ * Runs all tests, one folder of `tests/` after the other in one process each, and
+ * two processes side by side: most of their time is spent waiting. Prints their
+ * outputs in that order. With arguments, checks the types of the tests of these
+ * paths, and runs them in one process.
  *
  * @module
  */
 
 import { stripVTControlCharacters } from "node:util";
-import { startDeno } from "./child.ts";
+import { startDeno, startInTurn } from "./child.ts";
 
-/** Folders of `tests/` that the second process runs. They take half the time. */
-const SECOND = new Set([
-  "auth",
+/**
+ * The folders of `tests/` that take longest, longest first, so that both
+ * processes end at about the same time. Other tests follow.
+ */
+const LONGEST = [
+  "e2e",
   "cluster",
-  "combined",
+  "registry",
+  "auth",
   "data",
-  "fuzz",
-  "hostile_length",
-  "limits",
+  "trace",
   "rpc",
+  "hostile_length",
+  "dev",
   "scaling",
   "soak",
-  "trace",
-  "viewer",
-]);
+  "docs",
+  "limits",
+  "combined",
+];
 
 const TEST = [
   "test",
@@ -36,27 +42,36 @@ const TEST = [
 const RESULT =
   /^\S+ \| (?<passed>\d+) passed(?: \((?<steps>\d+) steps?\))? \| (?<failed>\d+) failed(?: \| (?<ignored>\d+) ignored)?/gm;
 
-async function shares(): Promise<string[][]> {
-  const first: string[] = [];
-  const second: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir("tests")) {
-    if (!isDirectory && !name.endsWith("_test.ts")) continue;
-    (SECOND.has(name) ? second : first).push(`tests/${name}`);
-  }
-  const all = [first.sort(), second.sort()];
-  return navigator.hardwareConcurrency > 1 ? all : [all.flat()];
+/** Returns the paths of each process: a folder, or all files of `tests/`. */
+async function parts(): Promise<string[][]> {
+  const entries = await Array.fromAsync(Deno.readDir("tests"));
+  const groups = Map.groupBy(
+    entries.filter((entry) =>
+      entry.isDirectory || entry.name.endsWith("_test.ts")
+    ),
+    ({ name, isDirectory }) => isDirectory ? name : "",
+  );
+  const order = new Set([...LONGEST, ...[...groups.keys()].sort()]);
+  return [...order].flatMap((key) => {
+    const names = groups.get(key)?.map(({ name }) => `tests/${name}`);
+    return names ? [names.sort()] : [];
+  });
 }
 
 const begun = performance.now();
 // `deno task check` checks the types of all tests, in a third of the time.
 const runs = Deno.args.length > 0
   ? [startDeno([...TEST, ...Deno.args], "inherit")]
-  : (await shares()).map((share) =>
-    startDeno([...TEST, "--no-check", ...share], "inherit")
+  : startInTurn(
+    (await parts()).map((
+      paths,
+    ) => [...TEST, "--no-check", "--permit-no-files", ...paths]),
+    "inherit",
   );
 const sums = { passed: 0, steps: 0, failed: 0, ignored: 0 };
 let isOk = true;
-for (const run of runs) {
+for (const started of runs) {
+  const run = await started;
   const text = stripVTControlCharacters(await run.print());
   const groups = [...text.matchAll(RESULT)].at(-1)?.groups ?? {};
   for (const name of Object.keys(sums) as (keyof typeof sums)[]) {
