@@ -13,6 +13,23 @@ export const CLIENTS = ["redis 6", "redis 5", "ioredis"] as const;
 
 export type ClientName = typeof CLIENTS[number];
 
+/**
+ * Returns the tests that a client runs in a deployment of Redis: a third of them,
+ * so that together the clients run all. With `FULL=1`, each client runs all.
+ *
+ * @param turn The number of the deployment. Each has other thirds.
+ */
+export function shareOf<T>(
+  tests: readonly T[],
+  client: ClientName,
+  turn: number,
+): readonly T[] {
+  const first = CLIENTS.indexOf(client) + turn;
+  return Deno.env.get("FULL") === "1"
+    ? tests
+    : tests.filter((_, i) => (i + first) % CLIENTS.length === 0);
+}
+
 /** A client as users create it. The test that created it closes it. */
 export interface TestClient extends AsyncDisposable {
   /** The value that users pass as `client`. */

@@ -8,7 +8,7 @@ import {
 import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
 import { Redis } from "ioredis";
 import { createClient, createClientPool, RESP_TYPES } from "redis";
-import { CLIENTS, makeClient } from "../cluster/clients.ts";
+import { CLIENTS, makeClient, shareOf } from "../cluster/clients.ts";
 import { startCluster, startSentinels } from "../cluster/redis_topology.ts";
 import {
   anyRedis,
@@ -35,12 +35,12 @@ for (const name of CLIENTS) {
 }
 
 /** Deployments of Redis other than a single server. */
-const PLACES = {
-  "Sentinel": startSentinels,
-  "a cluster": startCluster,
-} as const;
+const PLACES = [
+  ["Sentinel", startSentinels],
+  ["a cluster", startCluster],
+] as const;
 
-for (const [what, start] of Object.entries(PLACES)) {
+for (const [turn, [what, start]] of PLACES.entries()) {
   Deno.test({
     name: needsRedis(
       `createRedisStore() behaves with ${what} as with one server`,
@@ -49,14 +49,16 @@ for (const [what, start] of Object.entries(PLACES)) {
     ignore: !hasRedisServer,
     async fn(context) {
       await using servers = await start();
-      for (const name of CLIENTS) {
+      for (const client of CLIENTS) {
         const tests: Deno.TestDefinition[] = [];
         testSharedStore({
-          name,
+          name: client,
           async make() {
-            const test = makeClient(name, servers.place);
+            const test = makeClient(client, servers.place);
             // Only this client needs connect().
-            if (name === "redis 5" && what === "Sentinel") await test.connect();
+            if (client === "redis 5" && what === "Sentinel") {
+              await test.connect();
+            }
             return openStores(
               test.client,
               () => test[Symbol.asyncDispose](),
@@ -64,7 +66,7 @@ for (const [what, start] of Object.entries(PLACES)) {
           },
           register: (test) => tests.push(test),
         });
-        for (const { name, fn } of tests) {
+        for (const { name, fn } of shareOf(tests, client, turn)) {
           await context.step(name, () => fn(context));
         }
       }

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UnavailableError } from "@quartet/kit/app";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
-import { CLIENTS, makeClient } from "../../cluster/clients.ts";
+import { CLIENTS, makeClient, shareOf } from "../../cluster/clients.ts";
 import {
   type RedisPlace,
   startCluster,
@@ -12,12 +12,12 @@ import { hasRedisServer, needsRedis } from "../../redis_server.ts";
 import { unlessStalled } from "../../stalls.ts";
 import { recordOf, START, testSessionStore } from "./store_contract.ts";
 
-for (
-  const [what, start] of [
-    ["Sentinel", startSentinels],
-    ["a cluster", startCluster],
-  ] as const
-) {
+const PLACES = [
+  ["Sentinel", startSentinels],
+  ["a cluster", startCluster],
+] as const;
+
+for (const [turn, [what, start]] of PLACES.entries()) {
   Deno.test({
     name: needsRedis(
       `A Redis store behaves the same through ${what} as with one server`,
@@ -26,17 +26,19 @@ for (
     ignore: !hasRedisServer,
     async fn(t) {
       await using topology = await start();
-      const cases: [name: string, fn: () => Promise<void>][] = [];
-      for (const name of CLIENTS) {
+      for (const client of CLIENTS) {
+        const cases: [name: string, fn: () => Promise<void>][] = [];
         testSessionStore({
-          name,
+          name: client,
           hasConnection: true,
-          make: () => openStores(name, topology.place),
+          make: () => openStores(client, topology.place),
           register: (name, fn) => cases.push([name, fn]),
         });
+        // Each case contains assertions.
+        for (const [name, fn] of shareOf(cases, client, turn)) {
+          await t.step(name, fn);
+        }
       }
-      // Each case contains assertions.
-      for (const [name, fn] of cases) await t.step(name, fn);
     },
   });
 }
