@@ -214,7 +214,7 @@ export class SeveralKits implements AsyncDisposable {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.ask(kit, asked);
-      await pause(20);
+      await pause(50);
     }
   }
 
