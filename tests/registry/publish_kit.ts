@@ -1,8 +1,5 @@
 import { startDeno } from "../helpers.ts";
 import type { Checkout } from "./checkout.ts";
-import { makeCheckout } from "./checkout.ts";
-import type { Registry } from "./jsr_registry.ts";
-import type { PublishedVersion } from "./package_store.ts";
 import deno from "../../deno.json" with { type: "json" };
 
 /** Result of a command. */
@@ -42,26 +39,4 @@ export async function dateChangelog(checkout: Checkout): Promise<void> {
       `## ${deno.version}, ${new Date().toISOString().slice(0, 10)}`,
     ));
   await checkout.commit();
-}
-
-/**
- * Publishes the kit as its maintainers do.
- *
- * @param registry Target registry. The package must exist in it.
- * @returns The published version.
- * @throws {Error} If publishing fails. The message contains the output.
- */
-export async function publishKit(
-  registry: Registry,
-): Promise<PublishedVersion> {
-  await using checkout = await makeCheckout();
-  await dateChangelog(checkout);
-  const { code, output } = await runPublish(
-    checkout,
-    ["--execute"],
-    { JSR_URL: registry.url, JSR_TOKEN: registry.token },
-  );
-  const version = registry.packages.versions(deno.name)?.get(deno.version);
-  if (code === 0 && version !== undefined) return version;
-  throw new Error(`Cannot publish: exit code ${code}\n${output}`);
 }

@@ -1,6 +1,7 @@
 /**
  * `deno task publish` in a copy of the project: its checks, its refusals, and
- * that it leaves no changes behind.
+ * that it leaves no changes behind. Then the published version in projects of
+ * users.
  *
  * @module
  */
@@ -12,6 +13,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { startDeno } from "../helpers.ts";
+import { testPublished } from "./add_kit.ts";
 import { makeCheckout } from "./checkout.ts";
 import type { Checkout } from "./checkout.ts";
 import { startRegistry } from "./jsr_registry.ts";
@@ -122,6 +124,11 @@ Deno.test("deno task publish only publishes a version that is ready", async (t) 
   await t.step(
     "a published version can't be published again",
     () => publishAgain(checkout, registry, env),
+  );
+
+  await t.step(
+    "the published version can be added to a project that uses each entry point",
+    (t) => testPublished(t, registry),
   );
 });
 

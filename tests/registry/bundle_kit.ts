@@ -2,9 +2,8 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ROOT } from "../helpers.ts";
-import { startRegistry } from "./jsr_registry.ts";
+import type { Registry } from "./jsr_registry.ts";
 import { makeProject } from "./project.ts";
-import { publishKit } from "./publish_kit.ts";
 import deno from "../../deno.json" with { type: "json" };
 
 const PAGE = `
@@ -12,12 +11,11 @@ import { createHTTPClient } from "@quartet/kit/rpc/client";
 document.title = String(createHTTPClient({ httpEndpoint: "/api/rpc" }));
 `;
 
-Deno.test("The plugin in docs/bundling.md bundles the published client", async () => {
+/** Checks that the plugin bundles the published client. */
+export async function bundleKit(registry: Registry): Promise<void> {
   const text = await Deno.readTextFile(new URL("docs/bundling.md", ROOT));
   const [, section] = text.split("## esbuild in a Deno project");
   const [, code] = section!.split("```ts ignore\n");
-  await using registry = await startRegistry([deno.name]);
-  await publishKit(registry);
   await using project = await makeProject(registry);
   const added = await project.run(
     "add",
@@ -36,4 +34,4 @@ Deno.test("The plugin in docs/bundling.md bundles the published client", async (
   const script = await Deno.readTextFile(path);
   assertStringIncludes(script, "/api/rpc");
   assert(!/\b(import|export)\b[^(]*from/.test(script));
-});
+}
