@@ -13,6 +13,24 @@ import { waitUntil } from "./viewer_page.ts";
 const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
 /**
+ * The color schemes and widths in which pages are checked. With `FULL=1`, each
+ * color scheme has each width.
+ */
+export const LOOKS: readonly {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}[] = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "dark", width: 390 },
+  ...Deno.env.get("FULL") === "1"
+    ? [
+      { colorScheme: "light", width: 390 },
+      { colorScheme: "dark", width: 1440 },
+    ] as const
+    : [],
+];
+
+/**
  * Loads axe into the page. Like the developer tools, this bypasses the page's
  * policy.
  */

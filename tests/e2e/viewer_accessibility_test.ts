@@ -6,7 +6,7 @@ import { generateViewerHTML } from "@quartet/kit/trace";
 import { insertTraceData } from "../../trace/export/html.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import { sampleTraces } from "../viewer/sample_traces.ts";
-import { assertAccessible, loadAxe } from "./accessibility.ts";
+import { assertAccessible, loadAxe, LOOKS } from "./accessibility.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
 import {
@@ -75,45 +75,43 @@ Deno.test("axe finds no serious violation", async (t) => {
   );
   await folder.write("empty.html", empty);
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1440, 400]) {
-      const options = { colorScheme, width, height: 900 };
-      await t.step(`in ${colorScheme} at ${width} pixels`, async (t) => {
+  for (const { colorScheme, width } of LOOKS) {
+    const options = { colorScheme, width, height: 900 };
+    await t.step(`in ${colorScheme} at ${width} pixels`, async (t) => {
+      await using view = await openViewer(
+        browser,
+        `file://${folder.path}/traces.html`,
+        options,
+      );
+      const { page } = view;
+      await loadAxe(page);
+      await page.getByRole("button", { name: /^Filters/ }).or(
+        page.getByLabel("Method"),
+      ).first().click();
+      await page.locator("#search").fill("Error");
+      await clickUntilSelected(page, "#trace-list .failed");
+      await page.locator("#waterfall [data-row]").first().waitFor();
+      for (const [name, go] of Object.entries(PLACES)) {
+        await t.step(name, async () => {
+          await go(page);
+          await assertAccessible(page);
+        });
+      }
+      await assertQuiet(view);
+    });
+    await t.step(
+      `of an empty page in ${colorScheme} at ${width} pixels`,
+      async () => {
         await using view = await openViewer(
           browser,
-          `file://${folder.path}/traces.html`,
+          `file://${folder.path}/empty.html`,
           options,
         );
-        const { page } = view;
-        await loadAxe(page);
-        await page.getByRole("button", { name: /^Filters/ }).or(
-          page.getByLabel("Method"),
-        ).first().click();
-        await page.locator("#search").fill("Error");
-        await clickUntilSelected(page, "#trace-list .failed");
-        await page.locator("#waterfall [data-row]").first().waitFor();
-        for (const [name, go] of Object.entries(PLACES)) {
-          await t.step(name, async () => {
-            await go(page);
-            await assertAccessible(page);
-          });
-        }
-        await assertQuiet(view);
-      });
-      await t.step(
-        `of an empty page in ${colorScheme} at ${width} pixels`,
-        async () => {
-          await using view = await openViewer(
-            browser,
-            `file://${folder.path}/empty.html`,
-            options,
-          );
-          await loadAxe(view.page);
-          await view.page.locator("#empty h2").waitFor();
-          await assertAccessible(view.page);
-        },
-      );
-    }
+        await loadAxe(view.page);
+        await view.page.locator("#empty h2").waitFor();
+        await assertAccessible(view.page);
+      },
+    );
   }
 });
 

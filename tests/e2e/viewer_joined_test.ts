@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { makeFolder } from "../dev/dev_command.ts";
 import { joinedTrace } from "../viewer/joined_trace.ts";
 import { sampleTraces } from "../viewer/sample_traces.ts";
-import { assertAccessible, loadAxe } from "./accessibility.ts";
+import { assertAccessible, loadAxe, LOOKS } from "./accessibility.ts";
 import { type Page, shareBrowser } from "./browser.ts";
 import {
   assertQuiet,
@@ -341,25 +341,23 @@ testJoined(
   },
 );
 
-for (const colorScheme of ["light", "dark"] as const) {
-  for (const width of [1440, 390]) {
-    testJoined(
-      `has no accessibility violation with a joined trace in ${colorScheme} at ${width} pixels`,
-      async (page) => {
-        await loadAxe(page);
-        await press(page, "e");
-        await page.locator("#details .stack").waitFor();
-        await assertAccessible(page);
-        await press(page, "s");
-        await page.locator("#work-table [data-row]").first().waitFor();
-        await assertAccessible(page);
-        await press(page, "s", "Escape", "z");
-        await page.emulateMedia({ colorScheme, forcedColors: "active" });
-        await assertAccessible(page);
-      },
-      { colorScheme, width, height: 900 },
-    );
-  }
+for (const { colorScheme, width } of LOOKS) {
+  testJoined(
+    `has no accessibility violation with a joined trace in ${colorScheme} at ${width} pixels`,
+    async (page) => {
+      await loadAxe(page);
+      await press(page, "e");
+      await page.locator("#details .stack").waitFor();
+      await assertAccessible(page);
+      await press(page, "s");
+      await page.locator("#work-table [data-row]").first().waitFor();
+      await assertAccessible(page);
+      await press(page, "s", "Escape", "z");
+      await page.emulateMedia({ colorScheme, forcedColors: "active" });
+      await assertAccessible(page);
+    },
+    { colorScheme, width, height: 900 },
+  );
 }
 
 testJoined(
