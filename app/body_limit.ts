@@ -130,7 +130,7 @@ function limitedRequest(original: Request, body: Request["body"]): Request {
  * Returns a body whose bytes are counted while they are read. Beyond the limit,
  * it fails with a `BodyError`.
  *
- * @param onExcess Called with the error, or with that of an outer app's limit.
+ * @param onExcess Called with the error. An outer app's limit may have caused it.
  */
 function limitStream(
   body: NonNullable<Request["body"]>,

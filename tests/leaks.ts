@@ -36,7 +36,7 @@ export async function measureRounds<Size>(
 /**
  * Returns the least growth per round, in bytes.
  *
- * @param sizes What {@linkcode measureRounds} returns.
+ * @param sizes The result of {@linkcode measureRounds}.
  */
 export function leastGrowth(sizes: readonly number[]): number {
   const growths = sizes.slice(1).map((size, i) =>

@@ -15,9 +15,9 @@ const now = performance.now.bind(performance);
 /** The pause between two looks at the clock, in milliseconds. */
 const TICK = 5;
 /** A machine that is late by more has stalled, in milliseconds. */
-const STALL = 20;
+const STALL = 50;
 /** Maximum attempts. */
-const ATTEMPTS = 6;
+const ATTEMPTS = 3;
 
 /** Looks for stalls until the end of its block. */
 export interface StallWatch extends Disposable {

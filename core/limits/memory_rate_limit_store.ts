@@ -69,7 +69,7 @@ export function createMemoryRateLimitStore(
     if (mark !== undefined) marks.set(keyPart(mark.name), time + mark.ms);
   }
 
-  /** Returns the window of a key, if it has one. That doesn't count as a use. */
+  /** Returns the window of a key, if it has one. Doesn't count as a use. */
   function find({ rule, key }: RateLimitKey): Window | undefined {
     const window = tableOf(rule).peek(keyPart(key));
     return window !== undefined && time < window.end ? window : undefined;

@@ -82,8 +82,8 @@ interface Watched {
 }
 
 /**
- * Creates the sessions that the subscriptions of a connection need, with those of
- * the request that opens it. None is watched yet.
+ * Creates the sessions that the subscriptions of a connection need. They begin with
+ * the sessions of the request that opens it, of which none is watched yet.
  */
 function createSessions(request: Request | undefined) {
   const brought = (request === undefined ? [] : sessionsOf(request))

@@ -13,8 +13,8 @@ import { waitUntil } from "./viewer_page.ts";
 const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
 /**
- * The color schemes and widths in which pages are checked. With `FULL=1`, each
- * color scheme has each width.
+ * The looks that pages are checked in. With `FULL=1`, each color scheme has each
+ * width.
  */
 export const LOOKS: readonly {
   readonly colorScheme: "light" | "dark";

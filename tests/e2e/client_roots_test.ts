@@ -197,7 +197,7 @@ testPage("a click of a script isn't an interaction", async (app, view) => {
   assertEquals(request.parentId, null);
 });
 
-/** What the answers of two routes wait for. */
+/** The answers of two routes wait for these. */
 const newest = [
   Promise.withResolvers<void>(),
   Promise.withResolvers<void>(),
