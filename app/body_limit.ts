@@ -119,10 +119,13 @@ function limitedRequest(original: Request, body: Request["body"]): Request {
   const clone = request.clone.bind(request);
   limitedRequests.add(request);
   return Object.defineProperties(request, {
-    method: { value: method },
+    method: { value: method, configurable: true },
     // Read lazily: Deno warns as soon as a request's signal is touched.
-    signal: { get: () => original.signal },
-    clone: { value: () => limitedRequest(request, clone().body) },
+    signal: { get: () => original.signal, configurable: true },
+    clone: {
+      value: () => limitedRequest(request, clone().body),
+      configurable: true,
+    },
   });
 }
 

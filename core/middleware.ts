@@ -115,9 +115,6 @@ function wrap<C extends RequestContext, E>(
 }
 
 function checkReturned(response: Response, request: Request): Response {
-  const scope = currentScope()?.requestScope;
-  // The middleware may have added headers.
-  if (scope !== undefined) scope.plainResponse = undefined;
   return checkResponse(
     response,
     request,
@@ -134,15 +131,22 @@ function proceed<C extends RequestContext, E>(
   context: C,
   end: E,
 ): Promise<Response> {
+  const begun = scope?.requestScope;
   let response: MaybePromise<Response>;
   try {
-    const begun = scope?.requestScope;
     response = runWithin(begun, scope, rest, request, context, end);
   } catch (error) {
     response = Promise.reject(error);
   }
-  if (isResponse(response)) return Promise.resolve(response);
+  // The middleware may add headers, and then return or throw the response.
+  const give = () => {
+    if (begun !== undefined) begun.plainResponse = undefined;
+  };
+  if (isResponse(response)) {
+    give();
+    return Promise.resolve(response);
+  }
   // A middleware that doesn't await it must not cause an unhandled rejection.
-  response.catch(() => {});
+  response.then(give, () => {});
   return response;
 }

@@ -202,13 +202,13 @@ export function createSessionWatcher(
   async function readInTurn(watched: Watched): Promise<void> {
     await slots.acquire();
     try {
-      while (watched.isStale && isWatched(watched)) {
-        watched.isStale = false;
-        await runInScope(watched.scope, check, watched);
-      }
+      watched.isStale = false;
+      if (isWatched(watched)) await runInScope(watched.scope, check, watched);
     } finally {
       slots.release();
       watched.reading = undefined;
+      // Behind the sessions that wait, which a slow store must not starve.
+      if (watched.isStale && isWatched(watched)) read(watched);
     }
   }
 

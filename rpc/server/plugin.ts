@@ -148,11 +148,11 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
   const { websocket } = router;
-  let upgrader: Upgrader<WSConnectionData> | undefined;
+  let upgrader: Promise<Upgrader<WSConnectionData>> | undefined;
 
   async function openUpgrader(): Promise<Upgrader<WSConnectionData>> {
     const { createUpgrader } = await loadSockets();
-    return upgrader ??= createUpgrader<WSConnectionData>({
+    return createUpgrader<WSConnectionData>({
       ...websocket,
       open(ws) {
         connections.add(ws.data);
@@ -208,9 +208,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   }
 
   async function openSocket(request: Request, ctx: unknown): Promise<Response> {
-    const upgrader = await openUpgrader();
-    const isOpen = upgradeToWebSocket(upgrader, request, ctx);
-    const response = upgrader.response(request);
+    const sockets = await (upgrader ??= openUpgrader());
+    const isOpen = upgradeToWebSocket(sockets, request, ctx);
+    const response = sockets.response(request);
     if (isOpen) return response!;
     const refusal = isForeign(request)
       ? errors.forbidden(
@@ -235,8 +235,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     },
     async close() {
       const reason = new Stopped("shutdown", "The server shuts down");
+      const opened = await upgrader?.catch(() => undefined);
       for (const data of connections) abortAll(data, reason);
-      await upgrader?.close();
+      await opened?.close();
     },
     upgradeToWebSocket,
     getWebSocketConfig: () => websocket,
