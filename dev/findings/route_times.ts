@@ -1,4 +1,5 @@
-import { percentile, percentileOf } from "../../trace/export/percentile.ts";
+import { countBelow } from "../../core/collections/count_below.ts";
+import { percentile } from "../../trace/export/percentile.ts";
 import type { SpanData } from "../../trace/types.ts";
 
 /** The least number of earlier requests to compare with. */
@@ -24,6 +25,8 @@ export interface Slowdown {
 export class RouteTimes {
   /** The usual durations in order of time. */
   #usual: number[] = [];
+  /** The same, ascending. */
+  #sorted: number[] = [];
   #slow: SpanData[] = [];
 
   /** Adds the latest request. */
@@ -32,11 +35,17 @@ export class RouteTimes {
       this.#slow.push(root);
       if (this.#slow.length < MAX_SLOW) return;
       this.#usual = this.#slow.map(({ duration }) => duration);
-    } else {
-      this.#usual.push(root.duration);
-      if (this.#usual.length > MAX_HISTORY) this.#usual.shift();
-    }
+      this.#sorted = this.#usual.toSorted((a, b) => a - b);
+    } else this.#addUsual(root.duration);
     this.#slow = [];
+  }
+
+  #addUsual(duration: number): void {
+    this.#usual.push(duration);
+    this.#sorted.splice(countBelow(this.#sorted, duration), 0, duration);
+    if (this.#usual.length <= MAX_HISTORY) return;
+    const oldest = this.#usual.shift()!;
+    this.#sorted.splice(countBelow(this.#sorted, oldest), 1);
   }
 
   /** Returns the slowdown that a request is part of, if there is one. */
@@ -45,15 +54,14 @@ export class RouteTimes {
     if (last + 1 < MIN_SLOW) return undefined;
     const durations = this.#slow.slice(0, last + 1)
       .map(({ duration }) => duration);
-    return { usual: percentileOf(this.#usual, 50), durations };
+    return { usual: percentile(this.#sorted, 50), durations };
   }
 
   #limit(): number {
     if (this.#usual.length < MIN_HISTORY) return Infinity;
-    const sorted = this.#usual.toSorted((a, b) => a - b);
-    const median = percentile(sorted, 50);
+    const median = percentile(this.#sorted, 50);
     return Math.max(
-      percentile(sorted, 95),
+      percentile(this.#sorted, 95),
       2 * median,
       median + MIN_DIFFERENCE,
     );
