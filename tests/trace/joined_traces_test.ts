@@ -23,10 +23,10 @@ import {
   treeOf,
 } from "./fakes.ts";
 import { packTraces } from "../../trace/export/pack.ts";
+import { unpackTraces } from "../../trace/export/unpack.ts";
 import { indexTrace } from "../../trace/export/trace_index.ts";
 import { fromChromeTrace } from "../../viewer/model/chrome_reader.ts";
 import { SeededRandom } from "./export/random.ts";
-import { unpackTraces } from "./export/unpack_traces.ts";
 
 const PAGE = "a".repeat(32);
 const IMAGE = "b".repeat(32);

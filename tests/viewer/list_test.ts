@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { packTraces } from "../../trace/export/pack.ts";
+import { unpackTraces } from "../../trace/export/unpack.ts";
 import {
   countFilters,
   createFilter,
@@ -22,7 +23,6 @@ import {
 } from "../../viewer/model/summary.ts";
 import { span, trace } from "./make_trace.ts";
 import { sampleTraces } from "./sample_traces.ts";
-import { unpackTraces } from "../trace/export/unpack_traces.ts";
 
 function entry(change: Partial<TraceEntry>): TraceEntry {
   return {

@@ -15,7 +15,7 @@ import { totalsOf } from "./trace_index.ts";
 
 /**
  * Packs traces into compressed base64 text, which is safe inside a `<script
- * type="application/json">`. `openTraces()` restores them exactly,
+ * type="application/json">`. `unpackTraces()` restores them exactly,
  * including times.
  *
  * @param traces The traces. Unpacking keeps their order.
@@ -25,7 +25,7 @@ import { totalsOf } from "./trace_index.ts";
  * @example
  * ```ts
  * import { packTraces } from "./pack.ts";
- * import { openTraces } from "./unpack.ts";
+ * import { unpackTraces } from "./unpack.ts";
  *
  * const id = "00f067aa0ba902b7";
  * const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -48,8 +48,7 @@ import { totalsOf } from "./trace_index.ts";
  *   }],
  *   metadata: { origin: "server" },
  * }]);
- * const packed = await openTraces([text]);
- * await packed.complete();
+ * const packed = await unpackTraces(text);
  * console.assert(packed.index[0]?.name === "GET /");
  * console.assert(packed.trace(0).spans[0]?.duration === 0.25);
  * ```

@@ -6,6 +6,8 @@
  */
 
 import { decodeBase64 } from "../../core/bytes/base64.ts";
+import { checkValue } from "../../core/check/options.ts";
+import { aString } from "../../core/check/rules.ts";
 import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer, readMetadata } from "./semantics.ts";
@@ -22,21 +24,24 @@ import { unpackSpans } from "./packed_spans.ts";
 import { readFacts } from "./trace_facts.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
-/** Packed traces whose index has been read. They are decoded on demand. */
+/** Traces that are decoded on demand. */
 export interface PackedTraces {
   /** The row of each trace in a list, in their order. */
   readonly index: readonly TraceIndexEntry[];
   /**
-   * Decodes the trace at position `i` of the index, again at each call. Before
-   * `complete()`, it throws.
+   * Decodes the trace at position `i` of the index, again at each call.
    *
    * @throws {RangeError} If there is no such position.
-   * @throws {TypeError} If the text was damaged on purpose. `complete()` finds
-   * accidental damage.
+   * @throws {TypeError} If the text was damaged on purpose. {@linkcode
+   * unpackTraces} finds accidental damage.
    */
   trace(i: number): SerializedTrace;
+}
+
+/** Packed traces whose index has been read. */
+export interface OpenedTraces extends PackedTraces {
   /**
-   * Reads the rest.
+   * Reads the rest. Until that is done, `trace()` throws.
    *
    * @throws {TypeError} If the text is damaged.
    */
@@ -47,23 +52,36 @@ export interface PackedTraces {
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Unpacks the result of `packTraces()`. At first it reads only the index, which
- * is a fifth of many traces.
+ * Unpacks the result of `packTraces()`, as far as a list needs it. Each
+ * trace is decoded on demand.
  *
- * @param pieces The text in pieces of any length. Space is ignored.
- * @throws {TypeError} If the text is anything else, or damaged so far.
+ * @param text The text. Surrounding space is ignored.
+ * @throws {TypeError} If the text is anything else, or damaged.
  *
  * @example
  * ```ts
  * import { packTraces } from "./pack.ts";
- * import { openTraces } from "./unpack.ts";
+ * import { unpackTraces } from "./unpack.ts";
  *
- * const packed = await openTraces([await packTraces([])]);
- * await packed.complete();
+ * const packed = await unpackTraces(await packTraces([]));
  * console.assert(packed.index.length === 0);
  * ```
  */
-export async function openTraces(pieces: Pieces): Promise<PackedTraces> {
+export async function unpackTraces(text: string): Promise<PackedTraces> {
+  checkValue(text, "the text", aString, "unpack traces");
+  const { complete, ...packed } = await openTraces([text]);
+  await complete();
+  return packed;
+}
+
+/**
+ * Like {@linkcode unpackTraces}, but reads only the index at first, which is a
+ * fifth of many traces. `complete()` reads the rest and finds damage there.
+ *
+ * @param pieces The text in pieces of any length.
+ * @throws {TypeError} If the text is anything else, or damaged so far.
+ */
+export async function openTraces(pieces: Pieces): Promise<OpenedTraces> {
   const readOn = decompress(pieces);
   const lines = new Lines();
   lines.bytes = await readOn((chunk) => lines.find(chunk) >= HEAD_LINES);
@@ -125,7 +143,7 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readHead(lines: Lines): Omit<PackedTraces, "complete"> {
+function readHead(lines: Lines): PackedTraces {
   const [shapes, strings, heads, rows] = [1, 2, 3, 4].map((place) =>
     lines.json(place)
   );

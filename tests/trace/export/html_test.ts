@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { insertTraceData } from "../../../trace/export/html.ts";
 import { packTraces } from "../../../trace/export/pack.ts";
+import { unpackTraces } from "../../../trace/export/unpack.ts";
 import { makeTrace } from "./make_trace.ts";
-import { unpackTraces } from "./unpack_traces.ts";
 
 const BEFORE = "<!DOCTYPE html><title>Traces</title>\n";
 const AFTER = '\n<script id="viewer-code">"<\\/script>"</script>';

@@ -15,12 +15,12 @@ import {
 } from "../../../core/bytes/base64.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import { packTraces } from "../../../trace/export/pack.ts";
+import { unpackTraces } from "../../../trace/export/unpack.ts";
 import { indexTrace } from "../../../trace/export/trace_index.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
-import { unpackTraces } from "./unpack_traces.ts";
 
 Deno.test("packTraces() and unpackTraces() return realistic traces exactly", async () => {
   const traces = realisticTraces(200, 20);

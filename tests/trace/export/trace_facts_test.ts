@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { packTraces } from "../../../trace/export/pack.ts";
+import { unpackTraces } from "../../../trace/export/unpack.ts";
 import { factsOf, readFacts } from "../../../trace/export/trace_facts.ts";
 import type { SerializedTrace, SpanData } from "../../../trace/types.ts";
-import { unpackTraces } from "./unpack_traces.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 

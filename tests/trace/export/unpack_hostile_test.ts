@@ -8,6 +8,7 @@ import {
 import { decodeBase64, encodeBase64 } from "../../../core/bytes/base64.ts";
 import { gzip } from "../../../trace/export/gzip.ts";
 import { packTraces } from "../../../trace/export/pack.ts";
+import { unpackTraces } from "../../../trace/export/unpack.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import type { SerializedTrace } from "../../../trace/types.ts";
 import { anyTrace } from "./any_trace.ts";
@@ -15,7 +16,6 @@ import { gunzip } from "./gunzip.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
-import { unpackTraces } from "./unpack_traces.ts";
 
 /**
  * Unpacks everything. Returns whether it was rejected with the expected error.
@@ -63,6 +63,11 @@ Deno.test("unpackTraces() explains what is wrong with a text", async () => {
   for (const [text, message] of cases) {
     await assertRejects(() => unpackTraces(text), TypeError, message);
   }
+  await assertRejects(
+    () => unpackTraces(null as unknown as string),
+    TypeError,
+    "the text must be a string, received null",
+  );
 });
 
 Deno.test("unpackTraces() detects every flipped bit that changes a trace", async () => {
