@@ -10,10 +10,10 @@ import {
   entries,
   findEntry,
   held,
-  listInUse,
-  paused,
   pending,
   receiveEntries,
+  setListInUse,
+  togglePaused,
 } from "../../viewer/state/traces.ts";
 import { type Sketch, span, trace } from "./make_trace.ts";
 
@@ -72,7 +72,7 @@ function testTraces(name: string, run: () => void): void {
     try {
       run();
     } finally {
-      listInUse.value = false;
+      setListInUse(false);
       clearEntries();
     }
   });
@@ -100,11 +100,11 @@ testTraces(
     assertEquals(entries.value, [update, one]);
     clearEntries();
 
-    paused.value = !paused.value;
+    togglePaused();
     receiveEntries([two]);
     receiveEntries([one, update]);
     assertEquals([entries.value, held.value], [[], [update, one]]);
-    paused.value = !paused.value;
+    togglePaused();
     assertEquals([entries.value, held.value], [[update, one], []]);
   },
 );
@@ -195,7 +195,7 @@ testTraces("Rows keep their places while the list is in use", () => {
   addEntries([one, two]);
   addPending([running]);
   assertEquals(keys(listed.value), "run two one");
-  listInUse.value = true;
+  setListInUse(true);
   receiveEntries([entryOf("three", span("three", 40, 50))]);
   assertEquals(keys(listed.value), "run two one");
   assertEquals(newText.value, "1 new");
@@ -210,7 +210,7 @@ testTraces("Rows keep their places while the list is in use", () => {
   assertEquals(listed.value[1]!.spanCount, 2);
   assertEquals(newText.value, "2 new");
 
-  listInUse.value = false;
+  setListInUse(false);
   assertEquals(keys(listed.value), "late three run one two");
   assertEquals(newText.value, "");
 });
@@ -218,7 +218,7 @@ testTraces("Rows keep their places while the list is in use", () => {
 testTraces("Sorting moves rows although the list is in use", () => {
   const before = listOrder.value;
   addEntries([one, entryOf("long", span("long", -20, 90))]);
-  listInUse.value = true;
+  setListInUse(true);
   assertEquals(keys(listed.value), "one long");
   listOrder.value = { column: "duration", descending: true };
   assertEquals(keys(listed.value), "long one");

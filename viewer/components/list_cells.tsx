@@ -21,7 +21,7 @@ import { mostOf, sumOf } from "../model/numbers.ts";
 import { inLayerOrder, isAction, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as evidence from "../state/evidence.ts";
-import { filters, shown } from "../state/listing.ts";
+import { filters, runningKeys, shown } from "../state/listing.ts";
 import { cursorKey } from "../state/selection.ts";
 import { Chip, timeText } from "./controls.tsx";
 import { type Column, column } from "./grid.tsx";
@@ -99,6 +99,8 @@ function Note({ entry }: EntryProps) {
 function Badges({ entry }: EntryProps) {
   const { key, errorCount, repeats } = entry;
   const slow = evidence.slowness(entry);
+  const isRunning = entry.running || entry.pending ||
+    runningKeys.value.has(key);
   return (
     <>
       {errorCount > 0 && (
@@ -129,7 +131,7 @@ function Badges({ entry }: EntryProps) {
           slow
         </RowButton>
       )}
-      {(entry.running || entry.pending) && <span class="badge">running</span>}
+      {isRunning && <span class="badge">running</span>}
     </>
   );
 }

@@ -98,7 +98,7 @@ export function TraceList() {
   const marked = selection.markedKey.value;
   useLayoutEffect(() => () => {
     traces.listAtTop.value = true;
-    traces.listInUse.value = false;
+    traces.setListInUse(false);
   }, []);
   return (
     <Grid
@@ -122,7 +122,7 @@ export function TraceList() {
         ),
         "aria-selected": open.includes(entry.key),
       })}
-      onUse={(inUse) => traces.listInUse.value = inUse}
+      onUse={traces.setListInUse}
       reveal={[cursor, listing.filters.value, listing.query.value]}
       onScroll={(top) => traces.listAtTop.value = top < ROW_HEIGHT / 2}
       onPick={({ key }) => selection.openTrace(key)}

@@ -32,12 +32,13 @@ export function TopBar() {
 
 function Counts() {
   const total = traces.entries.value.length;
-  const all = formatPlural(total, "trace");
   const visible = listing.shown.value.length;
   const running = traces.pending.value.length;
   return (
     <p class="counts" id="counts" role="status">
-      {visible === total ? all : `${formatCount(visible)} of ${all}`}
+      {visible === total
+        ? traces.countText.value
+        : `${formatCount(visible)} of ${traces.countText.value}`}
       {running > 0 && <span class="muted">{` · ${running} running`}</span>}
       {droppedCount.value > 0 && (
         <span

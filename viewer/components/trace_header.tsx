@@ -238,18 +238,17 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
   const layers = inLayerOrder(entry.layers);
   const total = sumOf(layers, ([, time]) => time);
   const present = layers.map(([layer]) => layer);
-  const hidden = opened.hiddenLayers;
   return (
     <div class="legend" role="group" aria-label="Layers">
       {layers.map(([layer, time]) => (
         <Chip
           class=""
           key={layer}
-          aria-pressed={!hidden.value.has(layer)}
+          aria-pressed={!opened.hiddenLayers.value.has(layer)}
           title={`${layer}: ${formatDuration(time)} of self time, ${
             formatShare(time, total)
           }. Double click: this layer alone`}
-          onClick={() => hidden.value = opened.toggled(hidden.value, layer)}
+          onClick={() => opened.toggleLayer(layer)}
           onDblClick={() => opened.isolateLayer(layer, present)}
         >
           <Swatch layer={layer} />

@@ -25,7 +25,7 @@ import * as routeSpans from "./route_spans.ts";
 import * as selection from "./selection.ts";
 import { timeZone } from "./settings.ts";
 import { nextTheme } from "./theme.ts";
-import { paused } from "./traces.ts";
+import { togglePaused } from "./traces.ts";
 import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
 
 /** Whether the list of keys is shown. */
@@ -56,7 +56,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["?"], "This list", () => toggle(helpOpen)],
   ],
   List: [
-    [["p"], "Pause or resume the live tail", () => toggle(paused)],
+    [["p"], "Pause or resume the live tail", togglePaused],
     [["r"], "Next tab of the list", toggleTab],
     [["x"], "Mark, then compare with another", compare],
   ],

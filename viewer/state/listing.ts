@@ -107,13 +107,24 @@ export const shown = computed(() => {
   return filtered.value.filter((entry) => search.matches(entry, wanted));
 });
 
+/** The keys as text: an equal one draws no row again. */
+const runningText = computed(() =>
+  pending.value.filter(({ id }) => hasEntry(id)).map(({ id }) => keyOf(id))
+    .join(" ")
+);
+
+/** The keys of listed traces with a running request. */
+export const runningKeys = computed(() =>
+  new Set(runningText.value.split(" "))
+);
+
 /** Running requests first, then the traces. */
 const current = computed(() => {
   const { column, descending } = listOrder.value;
   if (pending.value.length === 0 || query.value !== "") return shown.value;
   if (column !== "startTime" || !descending) return shown.value;
   const accepts = createFilter(filters.value);
-  // The row of a listed trace says that a part of it is running.
+  // A trace that is listed has its running requests in its row.
   const running = new Map(
     pending.value.filter((entry) => !hasEntry(entry.id) && accepts(entry))
       .map((entry) => [entry.key, entry]),

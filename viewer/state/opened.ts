@@ -65,6 +65,11 @@ function openedOf(key: Signal<string>) {
   });
 }
 
+/** Shows or hides a layer. */
+export function toggleLayer(layer: Layer): void {
+  hiddenLayers.value = toggled(hiddenLayers.value, layer);
+}
+
 /** Returns the set with an item added, or removed if it was in there. */
 export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
   return set.has(item) ? without(set, [item]) : new Set(set).add(item);

@@ -6,6 +6,7 @@
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { isOpenSpan } from "../../trace/export/semantics.ts";
+import { formatPlural } from "../model/format.ts";
 import { isSame, joinEntries } from "../model/pieces.ts";
 import type { TraceEntry } from "../model/summary.ts";
 
@@ -218,6 +219,16 @@ effect(() => {
   if (!holding.value) untracked(showHeld);
 });
 
+/** Pauses the live tail, or resumes it. */
+export function togglePaused(): void {
+  paused.value = !paused.value;
+}
+
+/** Stores whether the pointer or the keyboard is in the list. */
+export function setListInUse(inUse: boolean): void {
+  listInUse.value = inUse;
+}
+
 /** Adds running requests. */
 export function addPending(added: readonly TraceEntry[]): void {
   if (added.length > 0) {
@@ -239,3 +250,8 @@ export function clearEntries(): void {
   keys.clear();
   entries.value = held.value = pending.value = [];
 }
+
+/** The number of traces, in words. */
+export const countText = computed(() =>
+  formatPlural(entries.value.length, "trace")
+);
