@@ -39,9 +39,10 @@ export interface Unit {
 /** Returns the units of a trace, in order of their start. */
 export function unitsOf({ spans }: TraceData): Unit[] {
   const parentOf = ({ parentId }: SpanData) => spans.get(parentId ?? "");
+  const owners = new Map<SpanData, SpanData | undefined>();
   const groups = Map.groupBy(
     spans.values(),
-    (span) => ownerOf(span, parentOf),
+    (span) => ownerOf(span, parentOf, owners),
   );
   return [...groups].flatMap(([root, group]): Unit[] => {
     if (root === undefined || isOpenSpan(root)) return [];
@@ -62,14 +63,29 @@ export function unitsOf({ spans }: TraceData): Unit[] {
 function ownerOf(
   span: SpanData,
   parentOf: Unit["parentOf"],
+  owners: Map<SpanData, SpanData | undefined>,
 ): SpanData | undefined {
+  const path: SpanData[] = [];
+  let owner: SpanData | undefined;
   let at: SpanData | undefined = span;
-  while (at !== undefined && !isClientSpan(at)) {
+  while (at !== undefined) {
+    if (owners.has(at)) {
+      owner = owners.get(at);
+      break;
+    }
+    // Also ends at a cycle of parents.
+    owners.set(at, undefined);
+    path.push(at);
+    if (isClientSpan(at)) break;
     const parent = parentOf(at);
-    if (isDetached(at) || isRoot(at, parent)) return at;
+    if (isDetached(at) || isRoot(at, parent)) {
+      owner = at;
+      break;
+    }
     at = parent;
   }
-  return undefined;
+  for (const span of path) owners.set(span, owner);
+  return owner;
 }
 
 function isRoot(span: SpanData, parent: SpanData | undefined): boolean {

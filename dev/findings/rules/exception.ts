@@ -36,7 +36,8 @@ function isUnhandled(
   { root, status, parentOf }: Unit,
 ): boolean {
   let at: SpanData | undefined = span;
-  while (at !== undefined) {
+  // Also ends at a cycle of parents.
+  for (let depth = 0; at !== undefined && depth < 1_000; depth++) {
     if (at.status !== "error") return false;
     // Procedures only fail with errors that aren't meant for the caller.
     if (at.layer === "rpc") return true;

@@ -71,10 +71,11 @@ function rowsOf({ attributes }: SpanData): number {
 
 /** Whether a span computes a value of a cache. */
 function isCached(span: SpanData, parentOf: Unit["parentOf"]): boolean {
-  let at = parentOf(span);
-  while (at !== undefined) {
-    if (attributeText(at, "app.cache.key") !== undefined) return true;
-    at = parentOf(at);
+  let parent = parentOf(span);
+  // Also ends at a cycle of parents.
+  for (let depth = 0; parent !== undefined && depth < 100; depth++) {
+    if (attributeText(parent, "app.cache.key") !== undefined) return true;
+    parent = parentOf(parent);
   }
   return false;
 }
