@@ -57,6 +57,10 @@ export {
   isLocalRequest,
   type TraceAccess,
 } from "./http/access.ts";
+export {
+  createTracesAPIHandler,
+  type TracesAPIOptions,
+} from "./live/handlers.ts";
 export * from "./live/handlers.ts";
 export * from "./live/websocket.ts";
 export {

@@ -22,8 +22,7 @@ import {
   spanNamed,
   treeOf,
 } from "./fakes.ts";
-import { packTraces } from "../../trace/export/pack.ts";
-import { unpackTraces } from "../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../trace/export/pack.ts";
 import { indexTrace } from "../../trace/export/trace_index.ts";
 import { fromChromeTrace } from "../../viewer/model/chrome_reader.ts";
 import { SeededRandom } from "./export/random.ts";

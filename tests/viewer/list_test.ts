@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { packTraces } from "../../trace/export/pack.ts";
-import { unpackTraces } from "../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../trace/export/pack.ts";
 import {
   countFilters,
   createFilter,

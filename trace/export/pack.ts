@@ -13,9 +13,16 @@ import { numberOf, packSpans, type Tables } from "./packed_spans.ts";
 import { factsOf } from "./trace_facts.ts";
 import { totalsOf } from "./trace_index.ts";
 
+export {
+  openTraces,
+  type PackedTraces,
+  type Pieces,
+  unpackTraces,
+} from "./unpack.ts";
+
 /**
  * Packs traces into compressed base64 text, which is safe inside a `<script
- * type="application/json">`. `unpackTraces()` restores them exactly,
+ * type="application/json">`. {@linkcode unpackTraces} restores them exactly,
  * including times.
  *
  * @param traces The traces. Unpacking keeps their order.
@@ -24,8 +31,7 @@ import { totalsOf } from "./trace_index.ts";
  *
  * @example
  * ```ts
- * import { packTraces } from "./pack.ts";
- * import { unpackTraces } from "./unpack.ts";
+ * import { packTraces, unpackTraces } from "./pack.ts";
  *
  * const id = "00f067aa0ba902b7";
  * const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -52,7 +52,7 @@ export interface OpenedTraces extends PackedTraces {
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Unpacks the result of `packTraces()`, as far as a list needs it. Each
+ * Unpacks the result of {@linkcode packTraces}, as far as a list needs it. Each
  * trace is decoded on demand.
  *
  * @param text The text. Surrounding space is ignored.
@@ -60,8 +60,7 @@ export type Pieces = Iterable<string> | AsyncIterable<string>;
  *
  * @example
  * ```ts
- * import { packTraces } from "./pack.ts";
- * import { unpackTraces } from "./unpack.ts";
+ * import { packTraces, unpackTraces } from "./pack.ts";
  *
  * const packed = await unpackTraces(await packTraces([]));
  * console.assert(packed.index.length === 0);

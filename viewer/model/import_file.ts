@@ -8,7 +8,7 @@
 import { kindOf, show } from "../../core/check/rules.ts";
 import { fromChromeTrace, isChromeTrace } from "./chrome_reader.ts";
 import { fromOTLP } from "../../trace/export/otlp_reader.ts";
-import { openTraces, type Pieces } from "../../trace/export/unpack.ts";
+import { openTraces, type Pieces } from "../../trace/export/pack.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
 import type { SerializedTrace } from "../../trace/types.ts";
 import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";

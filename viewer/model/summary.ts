@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PackedTraces } from "../../trace/export/unpack.ts";
+import type { PackedTraces } from "../../trace/export/pack.ts";
 import {
   indexTrace,
   type TraceIndexEntry,

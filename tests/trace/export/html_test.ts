@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { insertTraceData } from "../../../trace/export/html.ts";
-import { packTraces } from "../../../trace/export/pack.ts";
-import { unpackTraces } from "../../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { makeTrace } from "./make_trace.ts";
 
 const BEFORE = "<!DOCTYPE html><title>Traces</title>\n";

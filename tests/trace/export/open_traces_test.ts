@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { packTraces } from "../../../trace/export/pack.ts";
-import { openTraces } from "../../../trace/export/unpack.ts";
+import { openTraces, packTraces } from "../../../trace/export/pack.ts";
 import { realisticTraces } from "./realistic.ts";
 
 // Random ids don't compress, so the index is far from the end.

@@ -14,8 +14,7 @@ import {
   encodeBase64Portably,
 } from "../../../core/bytes/base64.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
-import { packTraces } from "../../../trace/export/pack.ts";
-import { unpackTraces } from "../../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { indexTrace } from "../../../trace/export/trace_index.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { packTraces } from "../../../trace/export/pack.ts";
-import { unpackTraces } from "../../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { factsOf, readFacts } from "../../../trace/export/trace_facts.ts";
 import type { SerializedTrace, SpanData } from "../../../trace/types.ts";
 

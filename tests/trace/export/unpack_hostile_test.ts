@@ -7,8 +7,7 @@ import {
 } from "@std/assert";
 import { decodeBase64, encodeBase64 } from "../../../core/bytes/base64.ts";
 import { gzip } from "../../../trace/export/gzip.ts";
-import { packTraces } from "../../../trace/export/pack.ts";
-import { unpackTraces } from "../../../trace/export/unpack.ts";
+import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/semantics.ts";
 import type { SerializedTrace } from "../../../trace/types.ts";
 import { anyTrace } from "./any_trace.ts";
