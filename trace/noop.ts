@@ -20,7 +20,7 @@
 
 import type { SerializedTrace, Span, Tracer } from "./types.ts";
 import type * as real from "./mod.ts";
-import { NO_COUNTS, statsOf } from "./export/export_counts.ts";
+import { ExportCounts } from "./export/export_counts.ts";
 import { NoopSpan, noopSpan, noopTracer, SilentTracer } from "./noop_tracer.ts";
 
 // The values below replace the original's.
@@ -41,6 +41,47 @@ const emptyPage = (): Promise<string> => Promise.resolve("");
 const notFound = (): Promise<Response> =>
   Promise.resolve(new Response(null, { status: 404 }));
 const notFoundHandler = () => notFound;
+const traceId = (): string => crypto.randomUUID().replaceAll("-", "");
+
+const spanId = () => traceId().slice(16);
+const callNext: typeof real.traceMiddleware =
+  () => (_request, _context, next) => next();
+const plugin = () => ({ name: "trace" });
+const reporter = () => ({ close: nothing, [Symbol.dispose]: nothing });
+const socket = () => ({
+  upgrade: notFound,
+  size: 0,
+  close: later,
+  [Symbol.asyncDispose]: later,
+});
+const collector = () => ({ receive: () => ({ added: 0, rejected: 0 }) });
+const no = () => false;
+const serialize: typeof real.serializeTrace = (trace) => ({
+  ...trace,
+  spans: [...trace.spans.values()],
+});
+const deserialize: typeof real.deserializeTrace = (value) => {
+  const { spans, ...trace }: SerializedTrace = typeof value === "string"
+    ? JSON.parse(value)
+    : value;
+  return { ...trace, spans: new Map(spans.map((span) => [span.id, span])) };
+};
+const otlp = () => ({ resourceSpans: [] });
+const noTraces = () => [];
+const chromeTrace = () => ({
+  traceEvents: [],
+  displayTimeUnit: "ms" as const,
+  otherData: { epoch: 0, startTime: "" },
+});
+const exporter = () => ({
+  stats: new ExportCounts().read(0, 0),
+  attach: () => nothing,
+  flush: () => Promise.resolve(true),
+  close: later,
+  [Symbol.asyncDispose]: later,
+});
+const fetcher: typeof real.tracedFetch = (options) =>
+  options?.fetch ?? ((input, init) => fetch(input, init));
 
 /** The tracer that records nothing. */
 export type NoopTracer = Tracer;
@@ -67,22 +108,16 @@ export const setActiveSpan: typeof real.setActiveSpan = nothing;
 /** Returns `undefined`. */
 export const getActiveSpan: typeof real.getActiveSpan = nothing;
 /** Returns a random id of 32 hex digits. */
-export const generateTraceId: typeof real.generateTraceId = () =>
-  crypto.randomUUID().replaceAll("-", "");
+export const generateTraceId: typeof real.generateTraceId = traceId;
 /** Returns a random id of 16 hex digits. */
-export const generateSpanId: typeof real.generateSpanId = () =>
-  generateTraceId().slice(16);
+export const generateSpanId: typeof real.generateSpanId = spanId;
 
 /** Returns a middleware that calls the next one. */
-export const traceMiddleware: typeof real.traceMiddleware =
-  () => (_request, _context, next) => next();
+export const traceMiddleware: typeof real.traceMiddleware = callNext;
 /** Returns a plugin without effect. */
-export const tracePlugin: typeof real.tracePlugin = () => ({ name: "trace" });
+export const tracePlugin: typeof real.tracePlugin = plugin;
 /** Returns a reporter that prints nothing. */
-export const createCLIReporter: typeof real.createCLIReporter = () => ({
-  close: nothing,
-  [Symbol.dispose]: nothing,
-});
+export const createCLIReporter: typeof real.createCLIReporter = reporter;
 /** Returns a handler that answers 404. */
 export const createTracesAPIHandler: typeof real.createTracesAPIHandler =
   notFoundHandler;
@@ -93,49 +128,24 @@ export const createViewerHandler: typeof real.createViewerHandler =
 export const createOTLPReceiver: typeof real.createOTLPReceiver =
   notFoundHandler;
 /** Returns a stream that answers 404. */
-export const createTraceWebSocket: typeof real.createTraceWebSocket = () => ({
-  upgrade: notFound,
-  size: 0,
-  close: later,
-  [Symbol.asyncDispose]: later,
-});
+export const createTraceWebSocket: typeof real.createTraceWebSocket = socket;
 /** Returns a collector that takes nothing. */
-export const createCollector: typeof real.createCollector = () => ({
-  receive: () => ({ added: 0, rejected: 0 }),
-});
+export const createCollector: typeof real.createCollector = collector;
 /** Returns `false`. */
-export const isLocalRequest: typeof real.isLocalRequest = () => false;
+export const isLocalRequest: typeof real.isLocalRequest = no;
 
 /** Returns a trace as plain JSON. */
-export const serializeTrace: typeof real.serializeTrace = (trace) => ({
-  ...trace,
-  spans: [...trace.spans.values()],
-});
+export const serializeTrace: typeof real.serializeTrace = serialize;
 /** Returns the trace of its JSON, without checking it. */
-export const deserializeTrace: typeof real.deserializeTrace = (value) => {
-  const { spans, ...trace }: SerializedTrace = typeof value === "string"
-    ? JSON.parse(value)
-    : value;
-  return { ...trace, spans: new Map(spans.map((span) => [span.id, span])) };
-};
+export const deserializeTrace: typeof real.deserializeTrace = deserialize;
 /** Returns an export without traces. */
-export const toOTLP: typeof real.toOTLP = () => ({ resourceSpans: [] });
+export const toOTLP: typeof real.toOTLP = otlp;
 /** Returns no traces. */
-export const fromOTLP: typeof real.fromOTLP = () => [];
+export const fromOTLP: typeof real.fromOTLP = noTraces;
 /** Returns an export without traces. */
-export const toChromeTrace: typeof real.toChromeTrace = () => ({
-  traceEvents: [],
-  displayTimeUnit: "ms",
-  otherData: { epoch: 0, startTime: "" },
-});
+export const toChromeTrace: typeof real.toChromeTrace = chromeTrace;
 /** Returns an exporter that sends nothing. */
-export const createOTLPExporter: typeof real.createOTLPExporter = () => ({
-  stats: statsOf(NO_COUNTS, 0, 0),
-  attach: () => nothing,
-  flush: () => Promise.resolve(true),
-  close: later,
-  [Symbol.asyncDispose]: later,
-});
+export const createOTLPExporter: typeof real.createOTLPExporter = exporter;
 /** Returns an empty text. */
 export const generateViewerHTML: typeof real.generateViewerHTML = emptyPage;
 /** Returns an empty text. */
@@ -168,8 +178,7 @@ export const recordRPCValidation: typeof real.recordRPCValidation = nothing;
 /** Returns the adapter itself. */
 export const tracedAdapter: typeof real.tracedAdapter = itself;
 /** Returns the given `fetch`, or one that calls the global one. */
-export const tracedFetch: typeof real.tracedFetch = (options) =>
-  options?.fetch ?? ((input, init) => fetch(input, init));
+export const tracedFetch: typeof real.tracedFetch = fetcher;
 /** Runs the given function. */
 export const traceQuery: typeof real.traceQuery = runSecond;
 /** Runs the given function. */

@@ -36,29 +36,33 @@ export interface OTLPExporterStats {
 /** The outcome of a trace. */
 export type Outcome = "exported" | keyof OTLPExporterStats["lost"];
 
-/** The numbers before the first trace. */
-export const NO_COUNTS: Readonly<Record<Outcome, number>> = {
-  exported: 0,
-  queueFull: 0,
-  closed: 0,
-  rejected: 0,
-  timeout: 0,
-  unavailable: 0,
-  invalid: 0,
-};
-
-/** Returns the numbers so far, with those that aren't outcomes. */
-export function statsOf(
-  { exported, ...lost }: Readonly<Record<Outcome, number>>,
-  queued: number,
-  rejectedSpans: number,
-): OTLPExporterStats {
-  return {
-    exported,
-    dropped: lost.queueFull + lost.closed,
-    failed: lost.rejected + lost.timeout + lost.unavailable + lost.invalid,
-    queued,
-    lost,
-    rejectedSpans,
+/** Counts outcomes. */
+export class ExportCounts {
+  readonly #counts: Record<Outcome, number> = {
+    exported: 0,
+    queueFull: 0,
+    closed: 0,
+    rejected: 0,
+    timeout: 0,
+    unavailable: 0,
+    invalid: 0,
   };
+
+  /** Adds traces with the same outcome. */
+  add(outcome: Outcome, count: number): void {
+    this.#counts[outcome] += count;
+  }
+
+  /** Returns the numbers so far, with those that aren't counted here. */
+  read(queued: number, rejectedSpans: number): OTLPExporterStats {
+    const { exported, ...lost } = this.#counts;
+    return {
+      exported,
+      dropped: lost.queueFull + lost.closed,
+      failed: lost.rejected + lost.timeout + lost.unavailable + lost.invalid,
+      queued,
+      lost,
+      rejectedSpans,
+    };
+  }
 }

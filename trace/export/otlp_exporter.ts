@@ -15,10 +15,9 @@ import {
   readExporterOptions,
 } from "./exporter_options.ts";
 import {
-  NO_COUNTS,
+  ExportCounts,
   type OTLPExporterStats,
   type Outcome,
-  statsOf,
 } from "./export_counts.ts";
 import { Sender } from "./otlp_sender.ts";
 import { keyOf, traceOfSpans } from "./trace_assembler.ts";
@@ -108,7 +107,7 @@ class BatchExporter implements OTLPExporter {
   readonly #sender: Sender;
   #closing: Promise<void> | undefined;
   #wasAttached = false;
-  readonly #counts = { ...NO_COUNTS };
+  readonly #counts = new ExportCounts();
   /** The traces of all batches that aren't done. */
   #inFlight = 0;
   /** The spans of all traces that are waiting or in flight. */
@@ -126,7 +125,7 @@ class BatchExporter implements OTLPExporter {
   }
 
   get stats(): OTLPExporterStats {
-    return statsOf(this.#counts, this.#queued, this.#sender.rejectedSpans);
+    return this.#counts.read(this.#queued, this.#sender.rejectedSpans);
   }
 
   get #queued(): number {
@@ -186,7 +185,7 @@ class BatchExporter implements OTLPExporter {
     this.#sender.close();
     await this.#settled();
     this.#clearTimer();
-    this.#counts.closed += this.#queue.size;
+    this.#counts.add("closed", this.#queue.size);
     this.#queue.clear();
   }
 
@@ -201,7 +200,7 @@ class BatchExporter implements OTLPExporter {
     const hasRoom = queued === 0 ||
       queued < maxQueue && this.#spans + trace.spans.size <= maxQueueSpans;
     if (!hasRoom) {
-      this.#counts.queueFull++;
+      this.#counts.add("queueFull", 1);
       this.#sender.report(
         "queue",
         "more traces end than the collector accepts; some are dropped",
@@ -276,7 +275,7 @@ class BatchExporter implements OTLPExporter {
     this.#inFlight += traces.length;
     const done = (outcome: Outcome, count: number) => {
       this.#inFlight -= count;
-      this.#counts[outcome] += count;
+      this.#counts.add(outcome, count);
     };
     const { encodeBatches } = await import("./otlp_batches.ts");
     const bodies = encodeBatches(traces, this.#settings.format, (error) => {
