@@ -1,4 +1,3 @@
-import type { Rule } from "../../core/check/rules.ts";
 import type { Tracer } from "../../trace/types.ts";
 import type { Findings } from "../findings/findings.ts";
 import type { Runs } from "../runs/start.ts";
@@ -12,10 +11,12 @@ export interface Sources {
 
 /** A parameter of a tool. */
 export interface Parameter {
-  /** Its JSON Schema, for clients. */
-  readonly schema: object;
-  /** The same as a check. */
-  readonly rule: Rule;
+  readonly type: "string" | "integer";
+  readonly description: string;
+  /** The only valid values. Default: any. */
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 /** The checked arguments of a call. */
@@ -41,6 +42,7 @@ export type RunTool = (
 export interface Tool {
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly required?: readonly string[];
   readonly run: RunTool;
 }
 

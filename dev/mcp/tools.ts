@@ -4,45 +4,26 @@
  * @module
  */
 
-import { findProblem } from "../../core/check/options.ts";
-import {
-  anIntegerBetween,
-  aString,
-  oneOf,
-  required,
-  rule,
-  show,
-} from "../../core/check/rules.ts";
+import { closest } from "../../core/check/options.ts";
+import { isObject, show } from "../../core/check/rules.ts";
 import { compareRuns, listFindings } from "./cause_tools.ts";
 import { recentErrors, slowRoutes, summary } from "./overview_tools.ts";
-import {
-  type Arguments,
-  type Parameter,
-  type Sources,
-  type Tool,
-  ToolError,
-} from "./tool.ts";
+import { type Parameter, type Sources, type Tool, ToolError } from "./tool.ts";
 import { getLogs, getTrace, SEVERITIES } from "./trace_tools.ts";
 
-function text(description: string, rule = aString): Parameter {
-  return { schema: { type: "string", description }, rule };
+function text(description: string): Parameter {
+  return { type: "string", description };
 }
 
 function limit(
   maximum: number,
   description = "Maximum entries. Default: 10",
 ): Parameter {
-  return {
-    schema: { type: "integer", description, minimum: 1, maximum },
-    rule: anIntegerBetween(1, maximum),
-  };
+  return { type: "integer", description, minimum: 1, maximum };
 }
 
 const route = text("Part of a method and route, such as GET /books");
-const id = text(
-  "The trace id, 32 hexadecimal digits, from another tool",
-  required(aString),
-);
+const id = text("The trace id, 32 hexadecimal digits, from another tool");
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
   summary: {
@@ -82,6 +63,7 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       span: text("Only the part below this span: the id after a #"),
       lines: limit(400, "Maximum lines. Default: 80"),
     },
+    required: ["id"],
     run: getTrace,
   },
   compare_runs: {
@@ -89,12 +71,9 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
       "Routes that became slower or faster between two runs of the dev command, and the files that changed in between",
     parameters: {
       run: {
-        schema: {
-          type: "integer",
-          description:
-            "The start of the later run, in epoch milliseconds. Default: the present run",
-        },
-        rule: rule("an integer", Number.isInteger),
+        type: "integer",
+        description:
+          "The start of the later run, in epoch milliseconds. Default: the present run",
       },
       route,
       limit: limit(50),
@@ -106,39 +85,31 @@ const BY_NAME: ReadonlyMap<string, Tool> = new Map(Object.entries<Tool>({
     parameters: {
       id,
       severity: {
-        schema: {
-          type: "string",
-          description: "The least severity. Default: debug",
-          enum: SEVERITIES,
-        },
-        rule: oneOf(...SEVERITIES),
+        ...text("The least severity. Default: debug"),
+        enum: SEVERITIES,
       },
       contains: text("Text that a log contains"),
       limit: limit(200, "Maximum logs. Default: 50"),
     },
+    required: ["id"],
     run: getLogs,
   },
 }));
 
 /** The list of tools, as the protocol describes them. */
-export const TOOLS = [...BY_NAME].map(([name, { description, parameters }]) => {
-  const all = Object.entries(parameters);
-  return {
-    name,
-    description,
-    inputSchema: {
-      type: "object",
-      properties: Object.fromEntries(
-        all.map(([name, { schema }]) => [name, schema]),
-      ),
-      required: all.filter(([, { rule }]) => rule.isRequired).map(([name]) =>
-        name
-      ),
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: true, openWorldHint: false },
-  };
-});
+export const TOOLS = [...BY_NAME].map((
+  [name, { description, parameters, required = [] }],
+) => ({
+  name,
+  description,
+  inputSchema: {
+    type: "object",
+    properties: parameters,
+    required,
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}));
 
 /** The result of a call. */
 export interface ToolResult {
@@ -157,13 +128,11 @@ export async function callTool(
     const names = [...BY_NAME.keys()].join(", ");
     return `name must be one of ${names}, received ${show(name)}`;
   }
-  const rules = Object.entries(tool.parameters)
-    .map(([name, { rule }]) => [name, rule] as const);
   const given = args ?? {};
-  const problem = findProblem(given, Object.fromEntries(rules), "arguments");
+  const problem = problemOf(tool, given);
   try {
     if (problem !== undefined) throw new ToolError(problem);
-    return resultOf(await tool.run(sources, given as Arguments));
+    return resultOf(await tool.run(sources, given));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { ...resultOf(error.message), isError: true };
@@ -172,4 +141,49 @@ export async function callTool(
 
 function resultOf(text: string): ToolResult {
   return { content: [{ type: "text", text }] };
+}
+
+function problemOf(
+  { parameters, required = [] }: Tool,
+  args: unknown,
+): string | undefined {
+  if (!isObject(args)) {
+    return `arguments must be an object, received ${show(args)}`;
+  }
+  const known = new Map(Object.entries(parameters));
+  for (const [name, value] of Object.entries(args)) {
+    const parameter = known.get(name);
+    if (parameter === undefined) {
+      const names = [...known.keys()];
+      const meant = closest(name, names, 2);
+      const hint = meant === undefined
+        ? `must be one of ${names.join(", ") || "none"}`
+        : `did you mean ${meant}?`;
+      return `Unknown argument ${show(name)}: ${hint}`;
+    }
+    const expected = expectedOf(parameter, value);
+    if (expected !== undefined) {
+      return `${name} must be ${expected}, received ${show(value)}`;
+    }
+  }
+  const missing = required.find((name) => args[name] === undefined);
+  return missing === undefined ? undefined : `${missing} must be given`;
+}
+
+/** Returns what a value should have been, or `undefined` if it is valid. */
+function expectedOf(
+  { type, enum: choices, minimum = -Infinity, maximum = Infinity }: Parameter,
+  value: unknown,
+): string | undefined {
+  if (choices !== undefined) {
+    const isChoice = choices.includes(value as string);
+    return isChoice ? undefined : `one of ${choices.join(", ")}`;
+  }
+  if (type === "string") {
+    return typeof value === "string" ? undefined : "a text";
+  }
+  const isValid = Number.isInteger(value) && Number(value) >= minimum &&
+    Number(value) <= maximum;
+  const range = maximum === Infinity ? "" : ` from ${minimum} to ${maximum}`;
+  return isValid ? undefined : `an integer${range}`;
 }
