@@ -68,10 +68,9 @@ export function createSchemaComponents(
             : `#/components/schemas/${nameOf(key)}${rest}`;
         });
 
-      const relocated = relocate(root);
-      return names.has("")
+      return refersTo("", parts)
         ? { $ref: `#/components/schemas/${nameOf("")}` }
-        : relocated;
+        : relocate(root);
     },
     /** Returns the components so far, by name. */
     get schemas() {
@@ -106,6 +105,17 @@ function split(ref: string, parts: Parts): [string | undefined, string] {
   return parts.has(key)
     ? [key, end === -1 ? "" : pointer.slice(end)]
     : [undefined, ""];
+}
+
+function refersTo(key: string, parts: Parts): boolean {
+  let found = false;
+  for (const part of parts.values()) {
+    mapReferences(part, (ref) => {
+      if (split(ref, parts)[0] === key) found = true;
+      return ref;
+    });
+  }
+  return found;
 }
 
 /**
