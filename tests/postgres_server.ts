@@ -97,7 +97,8 @@ async function findTemplate(): Promise<string> {
   const [version] = /\d[\d.]*/.exec(new TextDecoder().decode(stdout))!;
   const dir = await Deno.makeTempDir();
   const template = `${dirname(dir)}/quartet-postgres-${version}-${Deno.uid()}`;
-  const isThere = () => Deno.stat(template).then(() => true, () => false);
+  const last = `${template}/global/pg_control`;
+  const isThere = () => Deno.stat(last).then(() => true, () => false);
   try {
     if (await isThere()) return template;
     if (Deno.uid() === 0) await run("chown", ["postgres:postgres", dir]);

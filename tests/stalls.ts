@@ -21,7 +21,10 @@ const ATTEMPTS = 3;
 
 /** Looks for stalls until the end of its block. */
 export interface StallWatch extends Disposable {
-  /** The longest stall so far, in milliseconds. */
+  /**
+   * The longest stall so far, or the total time that something waited for a disk,
+   * in milliseconds.
+   */
   readonly longest: number;
 }
 

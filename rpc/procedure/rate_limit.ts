@@ -76,8 +76,17 @@ export function rateLimit<Context = RequestContext>(
   checkLimitOptions(options, OPTIONS, operation);
   const { limit, windowMs, name = "", key = networkOfCaller } = options;
   const rule: RateLimitRule = { name: `rpc:${name}`, max: limit, windowMs };
+  const { store, fallback, maxKeys, now } = options;
+  // Read here, because the caller may reuse the object. Absent ones are undefined.
+  const shared = {
+    store,
+    name,
+    fallback,
+    maxKeys,
+    now,
+  } as SharedRateLimitOptions;
   // Begins now, so that the first call needn't wait for it.
-  const loading = loadCounters().then((it) => it.createLimitCounter(options));
+  const loading = loadCounters().then((it) => it.createLimitCounter(shared));
   // Each call reports the failure.
   loading.catch(() => {});
 

@@ -53,7 +53,7 @@ export interface RPCPluginOptions {
 const OPTIONS: OptionRules<RPCPluginOptions> = {
   router: required(aRouterWith("handler", "websocket")),
   endpoint: anEndpoint,
-  // readOrigins() checks these.
+  // readOrigins() checks it.
   trustedOrigins: true,
   maxSocketsPerAddress: aLimit,
   endWithSession: aBoolean,

@@ -88,3 +88,28 @@ Deno.test("A chunked body over the limit is answered before it ends, also in a c
   const taken = await post(ReadableStream.from([bytes]));
   assertEquals((await taken.json()).data, "é");
 });
+
+Deno.test("A handler may wrap the request with the limited body in a proxy", async () => {
+  const app = createApp();
+  app.route({
+    path: "/",
+    method: "POST",
+    handler: async (request) => {
+      const renamed = new Proxy(request, {
+        get(target, key) {
+          if (key === "method") return "PUT";
+          const value = Reflect.get(target, key, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+      const text = await renamed.clone().text();
+      return new Response(`${renamed.method} ${text}`);
+    },
+  });
+  const request = new Request("http://localhost/", {
+    method: "POST",
+    body: new Blob(["hello"]).stream(),
+  });
+  const response = await app.fetch(request);
+  assertEquals(await response.text(), "PUT hello");
+});

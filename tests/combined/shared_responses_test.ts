@@ -174,7 +174,7 @@ Deno.test("A loader's response that depends on the user is private, whatever hea
     "/fastly": { "surrogate-control": "max-age=60" },
     "/stated": { "cache-control": "no-cache" },
   };
-  for (const place of ["inside", "outermost"]) {
+  for (const place of ["inside", "outermost", "inside, throws"]) {
     const app = createApp({ plugins: [auth] });
     for (const path of Object.keys(added)) {
       const loader = ({ context }: RouteArgs) => {
@@ -189,6 +189,7 @@ Deno.test("A loader's response that depends on the user is private, whatever hea
       for (const [name, value] of Object.entries(headers)) {
         response.headers.set(name, value);
       }
+      if (place === "inside, throws") throw response;
       return response;
     };
     app.use(

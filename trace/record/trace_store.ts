@@ -59,7 +59,7 @@ const MAX_LINKS = 2_000;
  * | part                       | is kept in | until                               |
  * | -------------------------- | ---------- | ----------------------------------- |
  * | running record             | the tracer | it ends; each read gets all of them |
- * | ended record               | `#pending` | a read, or 64 of them               |
+ * | ended record               | `#pending` | a read, or the store is full        |
  * | link to a span             | `#claims`  | the group is evicted                |
  * | trace of a linked span     | `#groups`  | the group with the claim absorbs it |
  * | event of a trace not known | `#waiting` | the trace's first part arrives      |

@@ -100,8 +100,8 @@ async function renameStd(folder: string): Promise<void> {
     else if (/\.(js|d\.ts)$/.test(name)) {
       const text = await Deno.readTextFile(path);
       const renamed = text.replaceAll(
-        /(from )"(@std\/[^"]+)"/g,
-        (_, from, it) => `${from}"${npmName(it)}"`,
+        /(from |import\()"(@std\/[^"]+)"/g,
+        (_, before, it) => `${before}"${npmName(it)}"`,
       );
       if (renamed !== text) await Deno.writeTextFile(path, renamed);
     }
