@@ -1,4 +1,4 @@
-/** Requests that become a WebSocket, and then get another response. */
+/** Requests that become a WebSocket, and then get another response or a closed host. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -10,6 +10,7 @@ import {
   toHono,
   withPlugins,
 } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { Hono } from "hono";
 import { captureErrors } from "../helpers.ts";
@@ -121,3 +122,23 @@ for (const [what, create] of Object.entries(FETCHERS)) {
     await expectClosed(server.address.port);
   });
 }
+
+Deno.test("Closing rpcPlugin() ends a socket whose first upgrade has just begun", async () => {
+  const router = createRouter({ ping: procedure.query(() => "pong") });
+  const plugin = rpcPlugin({ router });
+  let closing: unknown;
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    async (request) => {
+      const response = plugin.handle(request);
+      closing = plugin.close!();
+      return (await response)!;
+    },
+  );
+  const socket = new WebSocket(`ws://127.0.0.1:${server.addr.port}/api/rpc`);
+  const { code } = await new Promise<CloseEvent>((resolve) =>
+    socket.onclose = resolve
+  );
+  assertEquals(code, 1001);
+  await closing;
+});

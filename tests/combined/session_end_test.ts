@@ -78,6 +78,24 @@ function changingRoles(...roles: string[]) {
   return user;
 }
 
+Deno.test("A subscription begins with a store that answers later than sessions are looked at", async () => {
+  const { store } = muteStore();
+  const slow: SessionStore = {
+    ...store,
+    async get(id) {
+      // Sessions of a store without onEnded() are looked at every 500 ms.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return await store.get(id);
+    },
+  };
+  await using server = await startSessions({ session: { store: slow } });
+  const cookie = await server.signIn();
+  await using client = await server.open(cookie);
+  assertEquals(await begin(client, "mine"), "ada");
+  await server.auth.revokeSessions("ada");
+  assertEquals(await client.next(), ended("mine"));
+});
+
 Deno.test("Signing out ends only the subscriptions that read the user", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     await using server = await startSessions({ session: { strategy } });
