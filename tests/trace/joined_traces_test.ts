@@ -255,6 +255,21 @@ Deno.test("Links that form a cycle, or name their own span, are cut", () => {
   assertEquals(trace.spans.size, 3);
 });
 
+Deno.test("A span that is cut from a cycle of parents, and then from one by a link, is a root", () => {
+  const { tracer } = createTestTracer();
+  tracer.mergeSpans([
+    remote(1, PAGE, id(2), "one", [0, 9]),
+    remote(2, PAGE, id(1), "two", [1, 8]),
+    remote(3, PAGE, id(2), "three", [2, 7], {
+      "service.name": "stock",
+      "app.link": link(PAGE, id(1)),
+    }),
+  ]);
+  const trace = onlyTrace(tracer);
+  assertEquals(treeOf(trace), "one(two(three))");
+  assertEquals(spanNamed(trace, "one").parentId, null);
+});
+
 Deno.test("A linked id finds nothing after its trace was evicted", () => {
   const test = createTestTracer({ maxTraces: 2 });
   const tracer = recordPage(test);

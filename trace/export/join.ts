@@ -156,7 +156,7 @@ function cut(node: Node): void {
     if (order < 0) weakest = at;
   }
   weakest.parent = null;
-  weakest.isCut = !weakest.isLinked;
+  weakest.isCut ||= !weakest.isLinked;
   weakest.isLinked = false;
 }
 
