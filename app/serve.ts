@@ -7,6 +7,7 @@ import {
   aString,
   aTimeout,
 } from "../core/check/rules.ts";
+import { closeWithin, Deadline, SHUTDOWN_TIMEOUT } from "../core/closing.ts";
 import type { NetAddress } from "../core/context.ts";
 import { hasHeader } from "../core/http/message.ts";
 import { attempt } from "../core/promises.ts";
@@ -16,13 +17,7 @@ import { checkFetcher, type Fetcher } from "./fetcher.ts";
 import { finish } from "./finish.ts";
 import { listen, listenToSignals, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
-import {
-  closeWithin,
-  Deadline,
-  PendingRequests,
-  refuseRequest,
-  SHUTDOWN_TIMEOUT,
-} from "./shutdown.ts";
+import { PendingRequests, refuseRequest } from "./shutdown.ts";
 
 /** Options of `serve()`. */
 export interface ServeOptions {

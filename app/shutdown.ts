@@ -9,38 +9,17 @@
  * ```
  *
  * A host waits for its own requests too, because other servers close it while
- * they run. Under `serve()` that wait has the deadline of the server.
+ * they run. Then its plugins wait for their own work, such as subscriptions. Under
+ * `serve()` all of this has the deadline of the server.
  *
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import { type Deadline, limitClose, WorkCounter } from "../core/closing.ts";
 import type { ConnectionInfo } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { isThenable } from "../core/promises.ts";
 import { currentScope, type RequestScope } from "../core/request_scope.ts";
-
-/** The default of `shutdownTimeout`, in seconds. */
-export const SHUTDOWN_TIMEOUT = 10;
-
-/** Counts work in progress, and waits until there is none. */
-class WorkCounter {
-  #count = 0;
-  #whenIdle: (() => void) | undefined;
-
-  readonly begin = (): void => void this.#count++;
-
-  readonly end = (): void => {
-    if (--this.#count === 0) this.#whenIdle?.();
-  };
-
-  idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle = resolve;
-      if (this.#count === 0) resolve();
-    });
-  }
-}
 
 /** The requests that a server has begun to answer. */
 export class PendingRequests {
@@ -78,40 +57,6 @@ export class PendingRequests {
   sent(): Promise<void> {
     return this.#responses.idle();
   }
-}
-
-/** The deadline of a shutdown. */
-export class Deadline {
-  readonly #passed = Promise.withResolvers<true>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
-
-  /**
-   * Starts the timer, unless the deadline has passed. `Infinity` starts none.
-   */
-  start(ms: number): void {
-    if (this.#isOver || ms === Infinity) return;
-    this.#timer = setTimeout(() => this.pass(), ms);
-  }
-
-  /** Ends the timer early. */
-  pass(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.#passed.resolve(true);
-  }
-
-  /** Waits for some work. Returns whether the deadline came first. */
-  async limits(work: Promise<unknown>): Promise<boolean> {
-    return await Promise.race([work.then(() => false), this.#passed.promise]);
-  }
-}
-
-const deadlines = new AsyncLocalStorage<Deadline>();
-
-/** Runs `close`. Hosts that it closes wait for requests until this deadline. */
-export function closeWithin<T>(deadline: Deadline, close: () => T): T {
-  return deadlines.run(deadline, close);
 }
 
 /** The requests that a host has begun to answer, by their scopes. */
@@ -169,9 +114,9 @@ export class RunningScopes {
   /**
    * Refuses new requests, waits until the others have ended, and calls `close`.
    * Then it waits until their responses are sent, so that the server finds idle
-   * connections. It waits until the deadline of `closeWithin()`, or for
-   * {@linkcode SHUTDOWN_TIMEOUT}. It doesn't wait for requests that it is called
-   * from, which would wait for themselves. Later calls wait for the first one.
+   * connections. It waits until the deadline of {@linkcode limitClose}. It doesn't wait
+   * for requests that it is called from, which would wait for themselves. Later
+   * calls wait for the first one.
    */
   end(close: () => Promise<void>): Promise<void> {
     for (const scope of outerScopes(currentScope())) this.#callers.add(scope);
@@ -181,10 +126,7 @@ export class RunningScopes {
 
   async #begin(close: () => Promise<void>): Promise<void> {
     this.#phase = "ending";
-    const outer = deadlines.getStore();
-    await (outer === undefined
-      ? limitedBy(SHUTDOWN_TIMEOUT, (deadline) => this.#end(deadline, close))
-      : this.#end(outer, close));
+    await limitClose((deadline) => this.#end(deadline, close));
   }
 
   async #end(deadline: Deadline, close: () => Promise<void>): Promise<void> {
@@ -204,20 +146,6 @@ export class RunningScopes {
     await close();
     for (const caller of this.#callers) sent.delete(caller);
     if (sent.size > 0) await deadline.limits(Promise.allSettled(sent.values()));
-  }
-}
-
-/** Runs `work` with a deadline that starts at once. */
-export async function limitedBy<T>(
-  seconds: number,
-  work: (deadline: Deadline) => Promise<T>,
-): Promise<T> {
-  const deadline = new Deadline();
-  deadline.start(seconds * 1_000);
-  try {
-    return await work(deadline);
-  } finally {
-    deadline.pass();
   }
 }
 

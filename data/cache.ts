@@ -125,7 +125,11 @@ export interface Cache extends AsyncDisposable {
   cacheResponse(options: CacheResponseOptions): Middleware<RequestContext>;
   /** See {@linkcode cacheStats}. */
   stats(): CacheStats;
-  /** Waits until all values are stored, then closes the store's connections. */
+  /**
+   * Waits until refreshes in the background have ended and all values are stored,
+   * then closes the store's connections. Refreshes have 10 seconds, or until the
+   * deadline of the shutdown that it's part of.
+   */
   close(): Promise<void>;
 }
 

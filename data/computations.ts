@@ -51,8 +51,12 @@ export function createComputations(parts: Parts) {
         lookUp(parts, call, span);
         return call.compute();
       });
-    begin(open === undefined ? call : { ...call, compute: traced })
-      .computed.catch((error) => onError(error, "refresh a value"));
+    const { computed } = begin(
+      open === undefined ? call : { ...call, compute: traced },
+    );
+    store.addRefresh(
+      computed.catch((error) => onError(error, "refresh a value")),
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
+import { limitClose, WorkCounter } from "../core/closing.ts";
 import { isReported } from "../core/error_response.ts";
 import type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
 import { withTimeout } from "../core/promises.ts";
@@ -26,6 +27,7 @@ export class StoreGuard {
   readonly #timeout: number;
   /** Operations that callers don't wait for, but `close()` does. */
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #refreshes = new WorkCounter();
   #isDown = false;
 
   /**
@@ -115,8 +117,15 @@ export class StoreGuard {
     return await this.#try(() => this.#store.invalidate(what)) !== FAILED;
   }
 
-  /** Closes the store when all operations in the background have ended. */
+  /** Makes `close()` wait for a refresh, until the deadline of a shutdown. */
+  addRefresh(refresh: Promise<unknown>): void {
+    this.#refreshes.begin();
+    refresh.finally(this.#refreshes.end);
+  }
+
+  /** Closes the store when all work in the background has ended. */
   async close(): Promise<void> {
+    await limitClose((deadline) => deadline.limits(this.#refreshes.idle()));
     while (this.#pending.size > 0) await Promise.all(this.#pending);
     await this.#store.close?.();
   }

@@ -1,6 +1,6 @@
 import type { Fetcher } from "../app/fetcher.ts";
 import type { Server } from "../app/serve.ts";
-import { closeWithin, limitedBy } from "../app/shutdown.ts";
+import { limitClose } from "../core/closing.ts";
 import { settlesWithin } from "../core/promises.ts";
 
 /**
@@ -41,10 +41,7 @@ export function devServer(
   async function stop(): Promise<void> {
     const closed = close();
     try {
-      await limitedBy(
-        SHUTDOWN_TIMEOUT,
-        async (deadline) => await closeWithin(deadline, () => app.close()),
-      );
+      await limitClose(async () => await app.close(), SHUTDOWN_TIMEOUT);
     } finally {
       const isClosed = await settlesWithin(closed, SHUTDOWN_TIMEOUT * 1_000);
       if (!isClosed) closeConnections();

@@ -1,3 +1,4 @@
+import { limitClose, WorkCounter } from "../../core/closing.ts";
 import { aBoolean, aLimit, required } from "../../core/check/rules.ts";
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import type { Context } from "../../core/context.ts";
@@ -147,6 +148,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const allowed = readOrigins(trustedOrigins, operation, "trustedOrigins");
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
+  const generators = new WorkCounter();
   const { websocket } = router;
   let upgrader: Promise<Upgrader<WSConnectionData>> | undefined;
 
@@ -182,7 +184,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
       originalRequest,
     };
-    createState(data, request, endWithSession);
+    createState(data, request, endWithSession, generators);
     return server.upgrade(request, { data });
   }
 
@@ -237,7 +239,18 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       const reason = new Stopped("shutdown", "The server shuts down");
       const opened = await upgrader?.catch(() => undefined);
       for (const data of connections) abortAll(data, reason);
-      await opened?.close();
+      const closed = opened?.close();
+      // They may still use what the other plugins close next.
+      const isLate = await limitClose((deadline) =>
+        deadline.limits(generators.idle())
+      );
+      if (isLate) {
+        console.error(
+          "Subscriptions that still run after the shutdown: %d; pass their signal on to whatever they wait for",
+          generators.count,
+        );
+      }
+      await closed;
     },
     upgradeToWebSocket,
     getWebSocketConfig: () => websocket,

@@ -10,6 +10,7 @@
  * @module
  */
 
+import { WorkCounter } from "../../core/closing.ts";
 import { currentScope, runOutside } from "../../core/request_scope.ts";
 import type {
   RequestSession,
@@ -181,11 +182,13 @@ const states = new WeakMap<WSConnectionData, ConnectionState>();
  * the request that opens it.
  *
  * @param endWithSession Whether subscriptions end with their sessions.
+ * @param work Counts the running generators.
  */
 export function createState(
   data: WSConnectionData,
   request: Request | undefined,
   endWithSession: boolean,
+  work = new WorkCounter(),
 ) {
   const state = {
     /**
@@ -193,6 +196,8 @@ export function createState(
      * something. It has no id then, but a cost.
      */
     generators: 0,
+    /** The running generators of all connections that close together. */
+    work,
     /** Bytes of answers since the client had read everything. */
     unread: 0,
     /** The sessions that end subscriptions, unless that is turned off. */

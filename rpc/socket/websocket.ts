@@ -153,8 +153,10 @@ export function createWebSocketHandler(
     // Reserves the id before anything asynchronous happens.
     subscriptions.set(id, controller);
     state.generators++;
+    state.work.begin();
     streamTo(ws, subscription, parts, state).finally(() => {
       state.generators--;
+      state.work.end();
       if (subscriptions.get(id) === controller) subscriptions.delete(id);
     });
   }
