@@ -30,7 +30,7 @@ export interface App extends PluginHost, AsyncDisposable {
   /** Adds a middleware. The first one added is the outermost. */
   use(middleware: Middleware<Context>): App;
   /** Adds a route. */
-  route(route: Route): App;
+  route<const Path extends string>(route: Route<Path>): App;
   /**
    * Answers a request. It never rejects: a thrown `Response` is the response,
    * an `UnavailableError` becomes a 503, and any other error a 500. Pass it to

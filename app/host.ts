@@ -59,6 +59,7 @@ import {
   runOutside,
   scopeAround,
 } from "../core/request_scope.ts";
+import type { Route } from "../core/route.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
 import { finish } from "./finish.ts";
@@ -155,7 +156,8 @@ export function createHost(options: HostOptions): Host {
       return app;
     },
     route(route) {
-      router.add(route);
+      // The router finds the parameters that its path names.
+      router.add(route as unknown as Route);
       return app;
     },
     fetch(received, info) {

@@ -1,14 +1,35 @@
 import type { Context, Params } from "./context.ts";
 import type { Handler } from "./middleware.ts";
 
+/**
+ * The parameters of a path, such as `{ id: string }` for `/users/:id`. With other
+ * syntax than `:name` and `**:name`, or if the path isn't known, they may have any
+ * name.
+ */
+export type PathParams<Path extends string, Names extends string = never> =
+  string extends Path ? Params
+    : Path extends "" ? Readonly<Record<Names, string>>
+    : Path extends `${infer Segment}/${infer Rest}` ? PathParams<
+        Rest,
+        | Names
+        | (Segment extends `:${infer Name}` | `**:${infer Name}`
+          ? Name extends
+            `${string}${"*" | "(" | "{" | "?" | "+" | ":" | "." | "-"}${string}`
+            ? string
+          : Name
+          : Segment extends `${string}${"*" | ":"}${string}` ? string
+          : never)
+      >
+    : PathParams<`${Path}/`, Names>;
+
 /** The argument of a loader, an action or a wrapper such as `withAuth()`. */
-export interface RouteArgs {
+export interface RouteArgs<P extends Params = Params> {
   /** The request, as received. */
   readonly request: Request;
   /** The request's context, shared with middlewares. */
   readonly context: Context;
   /** The parameters of the route, decoded. */
-  readonly params: Params;
+  readonly params: P;
 }
 
 /**
@@ -63,21 +84,21 @@ export interface RouteConfig {
  * A loader or an action returns a `Response`, or a value that is sent as JSON.
  * `undefined` is sent as 204.
  */
-export interface Route {
+export interface Route<Path extends string = string> {
   /**
    * The path. `:name` matches one segment, `*` one or more segments, and
    * at the end of the path also none. `/**:name` at the end matches the rest, at
    * least one segment.
    */
-  readonly path: string;
+  readonly path: Path;
   /** The method of `handler`. Default `GET`; `*` answers every method. */
   readonly method?: string;
   /** Answers requests of `method`. */
   readonly handler?: Handler<Context>;
   /** Answers GET requests, in a span of the data layer. */
-  readonly loader?: (args: RouteArgs) => unknown;
+  readonly loader?: (args: RouteArgs<PathParams<Path>>) => unknown;
   /** Answers POST, PUT, PATCH and DELETE, in a span of the forms layer. */
-  readonly action?: (args: RouteArgs) => unknown;
+  readonly action?: (args: RouteArgs<PathParams<Path>>) => unknown;
   /** Settings, such as `requireAuth()`. */
   readonly config?: RouteConfig;
   /**
