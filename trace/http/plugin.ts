@@ -64,8 +64,8 @@ const NOTHING_HERE =
  * at `/__app/traces/ws`. It receives the spans of other services at
  * `/__app/traces/otlp`.
  *
- * Without `authorize` it prints a warning when the app starts, except under the
- * dev command.
+ * Without `authorize` it prints a warning when the app starts, or with the first
+ * request of another server. The dev command prints none.
  *
  * @param tracer Keeps the traces.
  * @param options The requests to trace, and access to the traces.
