@@ -46,9 +46,12 @@ export async function dev(args: readonly string[]): Promise<number> {
     } else {
       const { default: process } = await import("node:process");
       const { deno, node } = process.versions;
-      if (deno === undefined && Number.parseInt(node!) < 22) {
+      const [name, version, oldest, old] = deno === undefined
+        ? ["Node", node!, "22", /^(?:1?\d|2[01])\./]
+        : ["Deno", deno, "2.9", /^(?:[01]|2\.[0-8])\./];
+      if (old.test(version)) {
         throw new DevError(
-          `Cannot serve: Node must be version 22 or newer, received ${node}`,
+          `Cannot serve: ${name} must be version ${oldest} or newer, received ${version}`,
         );
       }
       // Loading it on such a version throws.

@@ -108,21 +108,44 @@ for (
   });
 }
 
-Deno.test("dev on an old version of Node names the version that it needs", async () => {
+Deno.test("dev on an old version of Deno or Node names the version that it needs", async () => {
   const { error } = console;
   const { versions } = process;
-  const printed: unknown[] = [];
-  console.error = (text) => printed.push(text);
-  Object.assign(process, { versions: { node: "20.20.2" } });
+  let printed = "";
+  console.error = (text) => printed = text;
+  const run = async (versions: Record<string, string>) => {
+    Object.assign(process, { versions });
+    assertEquals(await dev(["nothing_here.ts"]), 1);
+    return printed;
+  };
   try {
-    assertEquals(await dev(["nothing_here.ts", "--trace"]), 1);
+    for (const node of ["9.0.0", "18.20.4", "20.20.2", "21.0.0"]) {
+      assertEquals(
+        await run({ node }),
+        `error: Cannot serve: Node must be version 22 or newer, received ${node}`,
+      );
+    }
+    for (const deno of ["1.46.3", "2.0.0", "2.8.3"]) {
+      assertEquals(
+        await run({ deno, node: "24.2.0" }),
+        `error: Cannot serve: Deno must be version 2.9 or newer, received ${deno}`,
+      );
+    }
+    for (
+      const versions of [
+        { node: "22.0.0" },
+        { node: "30.0.0" },
+        { node: "100.0.0" },
+        { deno: "2.9.0", node: "20.0.0" },
+        { deno: "2.10.1", node: "24.2.0" },
+        { deno: "3.0.0", node: "24.2.0" },
+        { deno: "10.0.0", node: "24.2.0" },
+      ]
+    ) assertMatch(await run(versions), /^error: Cannot load nothing_here\.ts/);
   } finally {
     Object.assign(process, { versions });
     console.error = error;
   }
-  assertEquals(printed, [
-    "error: Cannot serve: Node must be version 22 or newer, received 20.20.2",
-  ]);
 });
 
 Deno.test("dev() returns its exit code to programs", async () => {
