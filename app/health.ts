@@ -5,7 +5,7 @@ import {
   aTimeout,
   isObject,
   matching,
-  rule,
+  show,
 } from "../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { HealthCheck, Plugin } from "../core/plugin.ts";
@@ -47,19 +47,25 @@ export interface HealthOptions {
 
 const OPTIONS: OptionRules<HealthOptions> = {
   path: matching('a path such as "/health"', /^\/.*[^/]$/),
-  checks: rule(
-    "an object of functions",
-    (value) =>
-      isObject(value) &&
-      Object.values(value).every((check) =>
-        check === false || typeof check === "function"
-      ),
-  ),
+  checks: {
+    expected: "an object of functions",
+    test: (value) => isObject(value) && findWrongCheck(value) === undefined,
+    describe(value) {
+      const [name, check] = isObject(value) && findWrongCheck(value) || [];
+      return name === undefined ? show(value) : `${show(check)} as ${name}`;
+    },
+  },
   checkTimeout: aTimeout("seconds"),
   maxAge: aDuration("seconds", { zero: true }),
   showDetails: aFunction,
   onError: aFunction,
 };
+
+function findWrongCheck(checks: Record<string, unknown>) {
+  return Object.entries(checks).find(([_name, check]) =>
+    check !== false && typeof check !== "function"
+  );
+}
 
 /** The state of each check, by name. */
 type Results = Readonly<Record<string, "ok" | "failed">>;
@@ -130,13 +136,10 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
 
   async function isHealthy(name: string, check: HealthCheck): Promise<boolean> {
     try {
-      const late = () =>
-        new Error(
-          `Health check ${name} took longer than ${checkTimeout} s`,
-        );
+      const late = () => new Error(`it took longer than ${checkTimeout} s`);
       const result = Promise.resolve(check());
       if (await withTimeout(result, checkTimeout * 1_000, late) === false) {
-        throw new Error(`Health check ${name} returned false`);
+        throw new Error("it returned false");
       }
       failing.delete(name);
       return true;

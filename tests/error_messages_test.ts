@@ -19,7 +19,7 @@ const ANSWERS = new Set(["AuthError", "RPCError", "BodyError"]);
 const REASONS = new Set(["Error", "ProviderError", "RangeError"]);
 
 /** The start of a reason: lower case, or a name. */
-const REASON = /^[a-z]|^(Deno KV|Health check) /;
+const REASON = /^[a-z]|^Deno KV /;
 
 /** An error that the source creates. */
 interface SourceError {

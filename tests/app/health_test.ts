@@ -166,6 +166,18 @@ Deno.test("healthPlugin() doesn't log again what a store has reported", async ()
   assertEquals(captured.calls.map(([, name]) => name), ["mail"]);
 });
 
+Deno.test("healthPlugin() logs a check that returned false, and names it once", async () => {
+  using captured = captureErrors();
+  const checks = { database: () => false };
+  const app = createApp({ plugins: [healthPlugin({ checks })] });
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  const [[format, name, error] = []] = captured.calls;
+  assertEquals(
+    [format, name, String(error)],
+    ["Health check %s failed:", "database", "Error: it returned false"],
+  );
+});
+
 Deno.test("healthPlugin() counts a check as failed after checkTimeout", async () => {
   const { app, errors } = createApps({
     checkTimeout: 0.001,
@@ -173,7 +185,7 @@ Deno.test("healthPlugin() counts a check as failed after checkTimeout", async ()
   });
   assertEquals(await ask(app), [503, { status: "failing" }]);
   assertEquals(errors, [
-    ["database", "Error: Health check database took longer than 0.001 s"],
+    ["database", "Error: it took longer than 0.001 s"],
   ]);
 });
 
@@ -280,8 +292,12 @@ Deno.test("healthPlugin() rejects invalid options", () => {
       'path must be a path such as "/health", received "/health/"',
     ],
     [
-      { checks: { a: 1 } },
-      "checks must be an object of functions, received an object",
+      { checks: { mail: () => true, old: false, database: true } },
+      "checks must be an object of functions, received true as database",
+    ],
+    [
+      { checks: [() => true] },
+      "checks must be an object of functions, received an array",
     ],
     [{ checkTimeout: 0 }, "checkTimeout must be a number of seconds above 0"],
     [
