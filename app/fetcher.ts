@@ -1,5 +1,5 @@
 import { checkValue } from "../core/check/options.ts";
-import { secret, withMethods } from "../core/check/rules.ts";
+import { kindOf, type Rule, withMethods } from "../core/check/rules.ts";
 import type { ConnectionInfo } from "../core/context.ts";
 
 /** An object that answers requests: an app, or the export of a `main.ts`. */
@@ -15,7 +15,13 @@ export interface Fetcher {
   close?(): void | Promise<void>;
 }
 
-const aFetcher = secret(withMethods("an object with a fetch method", "fetch"));
+/** Errors don't show what else was passed. */
+const aFetcher: Rule = {
+  ...withMethods("an object with a fetch method", "fetch"),
+  describe: (value) =>
+    kindOf(value) +
+    (typeof value === "function" ? "; pass { fetch: handler }" : ""),
+};
 
 /** Whether a value answers requests. */
 export function isFetcher(value: unknown): value is Fetcher {

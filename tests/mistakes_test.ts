@@ -105,6 +105,10 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => createApp().use(wrong(rpcPlugin({ router }))),
     "Cannot use middleware: it must be a function, received a plugin; pass it to createApp({ plugins })",
   ],
+  "A list of plugins instead of each as an argument": [
+    () => toMiddleware(wrong([tracePlugin(createTracer())])),
+    "Cannot mount part 1: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received an array; pass its elements",
+  ],
   "A span without a layer": [
     () => createTracer().withSpan("load", wrong(() => 1), wrong(undefined)),
     "Cannot trace load: its work must be a function, received undefined",

@@ -57,7 +57,8 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
         };
       }
     }
-    const received = kindOf(part);
+    const received = kindOf(part) +
+      (Array.isArray(part) ? "; pass its elements" : "");
     throw new TypeError(
       `Cannot mount ${name}: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received ${received}`,
     );

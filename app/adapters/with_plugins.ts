@@ -3,12 +3,13 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/options.ts";
-import { aFunction, secret } from "../../core/check/rules.ts";
+import { aFunction, kindOf, type Rule } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/message.ts";
 import { whenDone } from "../../core/promises.ts";
 import type { AppOptions } from "../app.ts";
 import { aBodySize, limitBody } from "../body_limit.ts";
+import { isFetcher } from "../fetcher.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, toPlugins } from "./mount.ts";
 
@@ -25,6 +26,13 @@ export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
 const OPTIONS: OptionRules<FetchHostOptions> = {
   maxBodySize: aBodySize,
   onError: aFunction,
+};
+
+/** Errors don't show what else was passed. */
+const A_HANDLER: Rule = {
+  ...aFunction,
+  describe: (value) =>
+    isFetcher(value) ? "an app; pass app.fetch" : kindOf(value),
 };
 
 /** A handler with plugins around it. */
@@ -83,7 +91,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   options: FetchHostOptions = {},
 ): FetchHost<I> {
   const operation = "put plugins around a handler";
-  checkValue(handler, "the handler", secret(aFunction), operation);
+  checkValue(handler, "the handler", A_HANDLER, operation);
   checkOptions(options, OPTIONS, operation);
   const run = limitBody(
     options.maxBodySize ?? Infinity,

@@ -93,6 +93,19 @@ Deno.test("withPlugins() rejects an invalid handler and duplicate plugin names",
     TypeError,
     "Cannot put plugins around a handler: the handler must be a function, received null",
   );
+  for (
+    const [wrong, received] of [
+      [{ fetch: () => new Response() }, "an app; pass app.fetch"],
+      [{}, "an object"],
+      ["secret", "a string"],
+    ] as const
+  ) {
+    const { message } = assertThrows(() => withPlugins([], wrong as never));
+    assertEquals(
+      message,
+      `Cannot put plugins around a handler: the handler must be a function, received ${received}`,
+    );
+  }
   using kit = createKit();
   assertThrows(
     () => withPlugins([kit.auth, kit.auth], () => new Response()),

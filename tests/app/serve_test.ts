@@ -167,7 +167,7 @@ Deno.test("serve() rejects an app without fetch()", () => {
     const [wrong, kind] of [
       [undefined, "undefined"],
       [null, "null"],
-      [() => new Response(), "a function"],
+      [() => new Response(), "a function; pass { fetch: handler }"],
       [{ fetch: "no" }, "an object"],
     ] as const
   ) {
