@@ -16,6 +16,7 @@ import {
   required,
   type Rule,
   rule,
+  show,
 } from "../core/check/rules.ts";
 import { createModuleGuard } from "../core/guard_fragment.ts";
 import { refuseUncalled } from "../core/middleware.ts";
@@ -67,12 +68,16 @@ const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
 };
 
 /** The rule for the roles of a guard. */
-export const neededRoles: Rule = rule(
-  "an array of at least one role",
-  (value) =>
-    Array.isArray(value) && value.length > 0 &&
-    Array.from(value).every(aNonEmptyString.test),
-);
+export const neededRoles: Rule = {
+  ...rule(
+    "an array of at least one role",
+    (value) =>
+      Array.isArray(value) && value.length > 0 &&
+      Array.from(value).every(aNonEmptyString.test),
+  ),
+  describe: (value) =>
+    Array.isArray(value) && value.length === 0 ? "an empty one" : show(value),
+};
 
 const RESPONSE: Rules = {
   status: required(anIntegerBetween(400, 599)),

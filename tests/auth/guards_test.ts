@@ -355,7 +355,10 @@ Deno.test("Cross-site requests with an unsafe method are refused, signed in or n
 
 Deno.test("Guards reject invalid options when they're created", () => {
   const wrong: [() => unknown, string][] = [
-    [() => requireRoles([]), "by requireRoles(): roles must be"],
+    [
+      () => requireRoles([]),
+      "by requireRoles(): roles must be an array of at least one role, received an empty one",
+    ],
     [() => requireRoles("admin" as never), "by requireRoles(): roles must be"],
     [() => requireRoles([""]), "by requireRoles(): roles must be"],
     [() => requireRoles([1 as never]), "by requireRoles(): roles must be"],
