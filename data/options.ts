@@ -8,6 +8,7 @@ import {
   aDuration,
   aNonEmptyString,
   aTimeout,
+  isObject,
   type Rule,
   rule,
   show,
@@ -110,8 +111,11 @@ type Lifetime = number | false;
 /** Names of the lifetime: `cacheFunction()` has kept the one of Next.js. */
 type LifetimeName = "maxAge" | "revalidate";
 
+const withMaxAge = rule("an object, as in { maxAge: 60 }", isObject);
+
 /**
- * Checks that options don't use another function's name for the lifetime.
+ * Checks that options don't lack the lifetime, or use another function's name
+ * for it.
  *
  * @throws {TypeError} If they do.
  */
@@ -120,6 +124,9 @@ export function checkLifetimeName(
   name: LifetimeName,
   operation: string,
 ): void {
+  if (name === "maxAge") {
+    checkValue(options, "options", withMaxAge, operation);
+  }
   const other = name === "maxAge" ? "revalidate" : "maxAge";
   if (!Object.hasOwn(Object(options), other)) return;
   throw new TypeError(

@@ -810,7 +810,11 @@ Deno.test("cacheResponse() rejects invalid options", () => {
     TypeError,
     "clientMaxAge",
   );
-  assertThrows(make(), TypeError, "options must be an object");
+  assertThrows(
+    make(),
+    TypeError,
+    "options must be an object, as in { maxAge: 60 }, received undefined",
+  );
 });
 
 Deno.test("Nested uses of a cache store each page once", async () => {

@@ -218,8 +218,14 @@ Deno.test("cached() rejects invalid arguments with a rejected promise", async ()
       ["k", fn, { maxAge: 1, staleWhileRevalidate: false }],
       "staleWhileRevalidate must be",
     ],
-    [["k", fn], "options must be an object"],
-    [["k", fn, 60], "options must be an object"],
+    [
+      ["k", fn],
+      "options must be an object, as in { maxAge: 60 }, received undefined",
+    ],
+    [
+      ["k", fn, 60],
+      "options must be an object, as in { maxAge: 60 }, received 60",
+    ],
   ];
   for (const [args, message] of cases) {
     await assertRejects(() => call(...args), TypeError, message);
