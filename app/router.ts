@@ -59,7 +59,11 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE) {
       try {
         addRoute(table, method, path, endpoint);
       } catch (error) {
-        const reason = (error as Error).message.replace(/^rou3: /, "");
+        // Outside of a pattern in parentheses.
+        const query = /^[^(]*?(\?\w.*)/.exec(path)?.[1];
+        const reason = query
+          ? `path must have no query, received ${query}; read it from context.url.searchParams`
+          : (error as Error).message.replace(/^rou3: /, "");
         throw new TypeError(`Cannot add route ${path}: ${reason}`);
       }
       taken.set(key, path);

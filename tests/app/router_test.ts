@@ -457,6 +457,21 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       "Cannot add route /a((: a `(` must close in its own segment",
     ],
     [
+      "a query in its path",
+      { path: "/a?id=1", loader: says("") },
+      "Cannot add route /a?id=1: path must have no query, received ?id=1; read it from context.url.searchParams",
+    ],
+    [
+      "a query after a parameter",
+      { path: "/:a?draft", handler: says("") },
+      "Cannot add route /:a?draft: path must have no query, received ?draft; read it from context.url.searchParams",
+    ],
+    [
+      "a misplaced modifier in its path",
+      { path: "/a?", handler: says("") },
+      "Cannot add route /a?: misplaced `?`",
+    ],
+    [
       "a parameter twice",
       { path: "/:a/:a", handler: says("") },
       'Cannot add route /:a/:a: duplicate param name "a"',
