@@ -162,17 +162,17 @@ function answerWith(
   name: string,
   layer: "data" | "forms",
   fn: (args: RouteArgs) => unknown,
-  respond: (result: unknown) => Response,
+  respond: (result: unknown, name: string) => Response,
 ): Handler<Context> {
   const run = (_span: unknown, request: Request, context: Context) =>
     fn({ request, context, params: context.params });
   return (request, context) =>
-    whenDone(observe(name, layer, run, request, context), respond);
+    whenDone(observe(name, layer, run, request, context), respond, name);
 }
 
 /** Creates the response to a GET, and notes that no other code has it yet. */
-function toPlainResponse(result: unknown): Response {
-  const response = toResponse(result);
+function toPlainResponse(result: unknown, name: string): Response {
+  const response = toResponse(result, name);
   const scope = currentScope()?.requestScope;
   if (scope !== undefined && response !== result) {
     scope.plainResponse = response;
@@ -180,8 +180,18 @@ function toPlainResponse(result: unknown): Response {
   return response;
 }
 
-function toResponse(result: unknown): Response {
+function toResponse(result: unknown, name: string): Response {
   if (isResponse(result)) return result;
   if (result === undefined) return new Response(null, { status: 204 });
-  return Response.json(result);
+  try {
+    return Response.json(result);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    const [reason = ""] = cause.message.split("\n");
+    const hint = reason.includes("BigInt") ? "; return it as a string" : "";
+    throw new TypeError(
+      `Cannot send the result of ${name}: it must be a Response or data for JSON, received a value that JSON cannot hold (${reason})${hint}`,
+      { cause },
+    );
+  }
 }

@@ -320,13 +320,53 @@ Deno.test("A thenable is awaited even if it's callable", async () => {
   assertEquals((await ask([{ path: "/", handler }], "/")).text, "hi");
 });
 
-Deno.test("A loader's value that JSON can't represent is a 500", async () => {
+Deno.test("A value that JSON can't represent is a 500, and the log names its route", async () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
-  for (const value of [1n, circular, () => {}]) {
-    const { status } = await ask([{ path: "/", loader: () => value }], "/");
-    assertEquals(status, 500);
+  const values: [unknown, string][] = [
+    [
+      { id: 1n },
+      "Do not know how to serialize a BigInt); return it as a string",
+    ],
+    [circular, "Converting circular structure to JSON)"],
+    [() => {}, "Value is not JSON serializable)"],
+  ];
+  for (const [value, problem] of values) {
+    const errors: string[] = [];
+    await using app = createApp({
+      routes: [{ path: "/a", loader: () => value, action: () => value }],
+      onError: (error) => errors.push(String(error)),
+    });
+    for (const method of ["GET", "POST"]) {
+      const request = new Request("http://localhost/a", { method });
+      const response = await app.fetch(request);
+      assertEquals(response.status, 500);
+      assertEquals((await response.json()).error, {
+        code: "INTERNAL_ERROR",
+        message: "The server could not answer this request",
+      });
+    }
+    assertEquals(
+      errors,
+      ["loader:/a", "form:/a"].map((name) =>
+        `TypeError: Cannot send the result of ${name}: it must be a Response or data for JSON, received a value that JSON cannot hold (${problem}`
+      ),
+    );
   }
+});
+
+Deno.test("An error of a value's toJSON() is reported as it is", async () => {
+  const thrown = new RangeError("no text");
+  const toJSON = () => {
+    throw thrown;
+  };
+  const errors: unknown[] = [];
+  await using app = createApp({
+    routes: [{ path: "/", loader: () => ({ toJSON }) }],
+    onError: (error) => errors.push(error),
+  });
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals([response.status, errors], [500, [thrown]]);
 });
 
 Deno.test("A loader answers GET, an action POST, PUT, PATCH and DELETE", async () => {
