@@ -1,5 +1,5 @@
 /**
- * What something waits for when it closes, and how long.
+ * Closing waits for work in progress, until a deadline.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export class Deadline {
 
 const deadlines = new AsyncLocalStorage<Deadline>();
 
-/** Runs `close`. What it closes waits until this deadline. */
+/** Runs `close`, whose waits all have this deadline. */
 export function closeWithin<T>(deadline: Deadline, close: () => T): T {
   return deadlines.run(deadline, close);
 }
