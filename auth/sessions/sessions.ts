@@ -144,10 +144,21 @@ export function createSessions(parts: SessionParts) {
     const createdAt = record?.createdAt ?? begin * 1000;
     const renewed = await issue(payload, credentialSource, createdAt, time);
     if (store !== undefined && !await touch(store, renewed.record)) {
-      return undefined;
+      return await latest(renewed, await store.get(renewed.record.id));
     }
     emit({ type: "session_refreshed", userId: payload.sub });
     return renewed;
+  }
+
+  /** Returns what another process has made of a session since, if it's valid. */
+  async function latest(
+    ours: VerifiedSession & { readonly record: SessionRecord },
+    found: SessionRecord | null | undefined,
+  ): Promise<VerifiedSession | undefined> {
+    const isLater = found && found.refreshedAt > ours.record.refreshedAt;
+    if (!isLater || !isVerified(verifier.verifyRecord(ours, found))) return;
+    const { payload, createdAt, refreshedAt } = found;
+    return await issue(payload, ours.credentialSource, createdAt, refreshedAt);
   }
 
   /**
@@ -267,14 +278,15 @@ function readExpiry({ expiresAt }: Session, iat: number): number {
   );
 }
 
-/** Replaces a record, unless its session has ended. */
+/** Replaces a record, unless its session has ended or was refreshed later. */
 async function touch(
   store: SessionStore,
   record: SessionRecord,
 ): Promise<boolean> {
   if (store.touch !== undefined) return await store.touch(record);
   // An untyped store may return `null`.
-  if ((await store.get(record.id) ?? undefined) === undefined) return false;
+  const kept = await store.get(record.id) ?? undefined;
+  if (kept === undefined || kept.refreshedAt > record.refreshedAt) return false;
   await store.set(record);
   return true;
 }

@@ -24,6 +24,7 @@ import { toDelay } from "../../core/promises.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 import { createKvEndings } from "./kv_endings.ts";
 import {
+  isReplaceable,
   readRecord,
   sortRecords,
   timeLeft,
@@ -180,7 +181,7 @@ export function createKvSessionStore(
       for (;;) {
         const transaction = endings.note(keep(record), record.id);
         const { record: kept, versionstamp } = await read(part);
-        if (!isValid(kept) || kept.userId !== record.userId) return false;
+        if (!isValid(kept) || !isReplaceable(kept, record)) return false;
         transaction.check({ key: recordKey(part), versionstamp });
         if (await commit(transaction)) return true;
       }

@@ -16,7 +16,7 @@
 import { checkOptions, type OptionRules } from "../../core/check/options.ts";
 import { aFunction, aPositiveInteger } from "../../core/check/rules.ts";
 import { type LRUEntry, LRUList } from "../../core/collections/lru_list.ts";
-import { sortRecords, writeRecord } from "./record_text.ts";
+import { isReplaceable, sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
 /** Settings of a memory store. */
@@ -50,7 +50,10 @@ export interface MemorySessionStore extends SessionStore {
   get(id: string): SessionRecord | undefined;
   /** Keeps a new session until its `expiresAt`. */
   set(record: SessionRecord): void;
-  /** Keeps a record in place of the one of the same id and user, if any. */
+  /**
+   * Keeps a record in place of the one of the same id and user, if any, unless
+   * that was refreshed later.
+   */
   touch(record: SessionRecord): boolean;
   /** Drops a session. */
   delete(id: string): void;
@@ -187,7 +190,7 @@ export function createMemorySessionStore(
 
     touch(record) {
       const kept = store.get(record.id);
-      if (kept === undefined || kept.userId !== record.userId) return false;
+      if (!isReplaceable(kept, record)) return false;
       entries.get(record.id)!.record = copyOf(record);
       notify([record.id]);
       return true;

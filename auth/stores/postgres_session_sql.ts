@@ -42,13 +42,14 @@ VALUES ($1::text, $2::text, $3::text, $4::text::float8, ${expiry})
 ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id,
   record = excluded.record, expires_ms = excluded.expires_ms,
   expires_at = excluded.expires_at`,
-    /** As `set`. `$6` now, `$7` channel. */
+    /** As `set`. `$6` now, `$7` channel, `$8` refreshedAt. */
     touch: `
 WITH kept AS (
   UPDATE ${table} SET record = $3::text, expires_ms = $4::text::float8,
     expires_at = ${expiry}
   WHERE id = $1::text AND user_id = $2::text
     AND expires_ms > $6::text::float8 AND expires_at > now()
+    AND coalesce(${REFRESHED_MS}, 0) <= $8::text::float8
   RETURNING id
 )
 SELECT pg_notify($7::text, ${payload("id", `id ${PLAIN}`)})::text FROM kept`,
@@ -67,6 +68,13 @@ SELECT pg_notify($7::text, ${payload("id", `id ${PLAIN}`)})::text FROM kept`,
 SELECT id, record FROM ${table} WHERE user_id = $1::text AND expires_at > now()`,
   };
 }
+
+/**
+ * When a record was refreshed. Claims come before the last two fields. Postgres
+ * can't read all JSON: it refuses U+0000.
+ */
+const REFRESHED_MS =
+  `substring(record from '"refreshedAt":([0-9]+([.][0-9]+)?),"expiresAt":[^,]+}$')::float8`;
 
 /** Ids that a notification can carry. All that the kit makes are such. */
 const PLAIN = "~ '^[A-Za-z0-9_-]{1,64}$'";

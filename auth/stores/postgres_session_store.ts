@@ -154,7 +154,8 @@ export function createPostgresSessionStore(
     },
 
     async touch(record) {
-      const values = [...columnsOf(record), `${now()}`, channel];
+      const last = `${record.refreshedAt}`;
+      const values = [...columnsOf(record), `${now()}`, channel, last];
       const rows = await link.query(sql.touch, values);
       return rows.length > 0;
     },

@@ -66,6 +66,14 @@ function isRecord(value: unknown): value is SessionRecord {
     [createdAt, refreshedAt, expiresAt].every(Number.isFinite);
 }
 
+/** Whether `touch()` may replace a record: it's the user's, and not newer. */
+export function isReplaceable(
+  kept: SessionRecord | undefined,
+  { userId, refreshedAt }: SessionRecord,
+): boolean {
+  return kept?.userId === userId && kept.refreshedAt <= refreshedAt;
+}
+
 /**
  * Returns how long a database must keep a record, in whole milliseconds, at
  * least 1.

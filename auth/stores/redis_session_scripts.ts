@@ -8,12 +8,16 @@
 
 import { RedisScript } from "../../core/redis/script.ts";
 
-/** Reads the first two lines of a session: when it expires, and its user. */
+/**
+ * Reads the first two lines of a session: when it expires, and its user. The
+ * third result is its text.
+ */
 const HEAD = `
 local function head(key)
-  local ends, user = string.match(redis.call("GET", key) or "", "^(%S+)\\n([^\\n]*)\\n")
+  local text = redis.call("GET", key) or ""
+  local ends, user = string.match(text, "^(%S+)\\n([^\\n]*)\\n")
   ends = tonumber(ends)
-  if ends then return ends, user end
+  if ends then return ends, user, text end
 end
 local function tell(ids)
   redis.call("PUBLISH", ARGV[1] .. "ended", '["' .. table.concat(ids, '","') .. '"]')
@@ -24,14 +28,19 @@ end`;
  * which is the same for all processes. A process with a fast clock would
  * otherwise drop ids of sessions that must be revocable.
  *
- * KEYS: session, list. ARGV: base, id, user, text, time left, now. With `now`,
- * only if the user has this session then. Returns 1 if it was kept.
+ * KEYS: session, list. ARGV: base, id, user, text, time left, now, refreshedAt.
+ * With the last two, only if the user has this session then, and it wasn't
+ * refreshed later. Returns 1 if it was kept.
  */
 export const KEEP: RedisScript = new RedisScript(`
 ${HEAD}
-local ends, user = head(KEYS[1])
-if ARGV[6] and not (user == ARGV[3] and ends > tonumber(ARGV[6])
-  and redis.call("ZSCORE", KEYS[2], ARGV[2])) then return 0 end
+local ends, user, kept = head(KEYS[1])
+if ARGV[6] then
+  if not (user == ARGV[3] and ends > tonumber(ARGV[6])
+    and redis.call("ZSCORE", KEYS[2], ARGV[2])) then return 0 end
+  local refreshed = string.match(kept, '"refreshedAt":([%d.]+),"expiresAt":[^,]+}$')
+  if (tonumber(refreshed) or 0) > tonumber(ARGV[7]) then return 0 end
+end
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left = tonumber(ARGV[5])

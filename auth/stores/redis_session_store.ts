@@ -156,7 +156,7 @@ export function createRedisSessionStore(
       await keep(record);
     },
 
-    touch: (record) => keep(record, `${now()}`),
+    touch: (record) => keep(record, `${now()}`, `${record.refreshedAt}`),
 
     async delete(id) {
       const line = toLine(id);

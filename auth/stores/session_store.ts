@@ -36,10 +36,13 @@ export interface SessionStore {
   /** Keeps a new session until its `expiresAt`. */
   set(record: SessionRecord): void | Promise<void>;
   /**
-   * Replaces the record of the same id and user, if there still is one, in one
-   * step. Otherwise a refresh could revive a revoked session.
+   * Replaces the record of the same id and user in one step, if there still is
+   * one. Otherwise a refresh could revive a revoked session.
    *
-   * @returns Whether there was one. Without this method, the plugin calls `get`
+   * Keep a record with a later `refreshedAt`. Otherwise a slow refresh could give
+   * back roles that a later one has taken away.
+   *
+   * @returns Whether it was replaced. Without this method, the plugin calls `get`
    * and `set`.
    */
   touch?(record: SessionRecord): boolean | Promise<boolean>;

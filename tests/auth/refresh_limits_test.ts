@@ -9,6 +9,7 @@ import {
 import { SignJWT } from "jose";
 import { type Browser, parseCookie } from "./browser.ts";
 import {
+  claimsOf,
   createClock,
   type Me,
   SECRET,
@@ -24,6 +25,11 @@ function requestOf({ cookies }: Browser): Request {
   return new Request("http://localhost/", {
     headers: { cookie: cookie.join("; ") },
   });
+}
+
+/** Wraps a store to hide `touch()`. */
+function withoutTouch({ touch: _, ...store }: SessionStore): SessionStore {
+  return store;
 }
 
 Deno.test("A refresh that ends after signOut() signs nobody in", async () => {
@@ -57,6 +63,132 @@ Deno.test("A refresh that ends after signOut() signs nobody in", async () => {
     for (const line of auth.getCookieHeaders()) {
       assertEquals(parseCookie(line)[1].attributes["max-age"], "0");
     }
+  }
+});
+
+/** Touches like a store from before `refreshedAt` was compared. */
+function withEagerTouch(store: SessionStore): SessionStore {
+  return {
+    ...store,
+    async touch(record) {
+      if (await store.get(record.id) === undefined) return false;
+      await store.set(record);
+      return true;
+    },
+  };
+}
+
+/**
+ * Returns what requests see after a user was demoted during a refresh that
+ * another process has overtaken.
+ */
+async function overtake(
+  strategy: "cookie" | "hybrid",
+  wrap: (store: SessionStore) => SessionStore,
+  after: (store: SessionStore) => unknown = () => {},
+) {
+  const clock = createClock();
+  const store = createMemorySessionStore({ now: clock.now });
+  const gate = Promise.withResolvers<void>();
+  const reading = Promise.withResolvers<void>();
+  let isHeld = false;
+  let roles = ["admin"];
+  const start = (isSlow: boolean) =>
+    startAuth({
+      clock,
+      session: { strategy, updateAge: 60, store: wrap(store) },
+      callbacks: {
+        async jwt({ token }) {
+          const read = [...roles];
+          if (isSlow && isHeld) {
+            reading.resolve();
+            await gate.promise;
+          }
+          return { ...token, roles: read };
+        },
+      },
+    });
+  await using slow = await start(true);
+  await using quick = await start(false);
+  const browser = await slow.signIn();
+  const before = requestOf(browser);
+  clock.pass(100);
+  isHeld = true;
+  const auth = await slow.plugin.authenticate(before);
+  const late = auth.refreshSession();
+  await reading.promise;
+  roles = [];
+  clock.pass(2);
+  const other = await quick.plugin.authenticate(before);
+  await other.refreshSession();
+  clock.pass(2);
+  await after(store);
+  gate.resolve();
+  const session = await late;
+  const cookies = auth.getCookieHeaders().map((line) => line.split(";")[0]!);
+  const seen = [];
+  for (const cookie of [before.headers.get("cookie")!, ...cookies]) {
+    const request = new Request("http://localhost/", { headers: { cookie } });
+    for (const { plugin } of [slow, quick]) {
+      const { session } = await plugin.authenticate(request);
+      seen.push(session?.roles);
+    }
+  }
+  const refreshed = [...slow.events, ...quick.events]
+    .filter(({ type }) => type === "session_refreshed").length;
+  return { session, seen, refreshed, token: await auth.getToken(), clock };
+}
+
+Deno.test("A slow refresh doesn't give back roles that a later one has taken away", async () => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    for (const wrap of [(store: SessionStore) => store, withoutTouch]) {
+      const { session, seen, refreshed, token, clock } = await overtake(
+        strategy,
+        wrap,
+      );
+      assertEquals(session?.roles, []);
+      // The old cookie and the one of the slow refresh, on both.
+      assertEquals(seen, [[], [], [], []]);
+      assertEquals(refreshed, 1);
+      // It has the lifetime of the later one.
+      assertEquals(claimsOf(token!)["iat"], clock.seconds - 2);
+    }
+  }
+});
+
+Deno.test("A slow refresh ends if the session was revoked after a later refresh", async () => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    for (const wrap of [(store: SessionStore) => store, withoutTouch]) {
+      const { session, seen } = await overtake(
+        strategy,
+        wrap,
+        (store) => store.deleteByUser("1"),
+      );
+      assertEquals(session, null);
+      assertEquals(new Set(seen), new Set([undefined]));
+    }
+  }
+});
+
+Deno.test("A slow refresh ends if the later record is another user's", async () => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    const { session, token } = await overtake(
+      strategy,
+      (store) => store,
+      async (store) => {
+        const [record] = await store.listByUser("1");
+        const payload = { ...record!.payload, sub: "2", roles: ["admin"] };
+        await store.set({ ...record!, userId: "2", payload });
+      },
+    );
+    assertEquals([session, token], [null, null]);
+  }
+});
+
+Deno.test("A store whose touch() ignores refreshedAt still refreshes", async () => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    const { session } = await overtake(strategy, withEagerTouch);
+    assertEquals(session?.roles, ["admin"]);
   }
 });
 

@@ -344,6 +344,64 @@ export function testSessionStore(
   });
 
   test(
+    "touch() keeps a record that was refreshed later",
+    async (store, _, other) => {
+      // Claims and ids may look like fields of the record, or be hard to read.
+      const tail = '"refreshedAt":1,"expiresAt":1}';
+      const claims = {
+        refreshedAt: START + HOUR,
+        expiresAt: 1,
+        text: `\0\ud800${tail}`,
+        last: { refreshedAt: START + HOUR, expiresAt: 1 },
+      };
+      const recordAt = (id: string, time: number, roles: string[]) => {
+        const { payload } = recordOf(id);
+        return recordOf(id, "ada", {
+          payload: { ...payload, roles, ...claims },
+          refreshedAt: START + time,
+        });
+      };
+      for (const id of ["a", tail, "\0", "\ud800", "x".repeat(5_000)]) {
+        await store.set(recordAt(id, 0, ["admin"]));
+        assertEquals(await other.touch!(recordAt(id, 0.5, [])), true);
+        const demoted = recordAt(id, 2_000.25, []);
+        assertEquals(await other.touch!(demoted), true);
+        for (const time of [-1e13, 0, 1, 2_000, 2_000.125]) {
+          const late = recordAt(id, time, ["admin"]);
+          assertEquals(await store.touch!(late), false, `${id} ${time}`);
+          assertEquals(await store.get(id), demoted);
+        }
+        const same = recordAt(id, 2_000.25, ["reader"]);
+        assertEquals(await store.touch!(same), true);
+        const next = recordAt(id, 10_000, ["editor"]);
+        assertEquals(await store.touch!(next), true);
+        assertEquals(await other.get(id), next);
+        // A new session of the same id replaces it.
+        await store.set(recordAt(id, 0, []));
+        assertEquals((await other.get(id))?.refreshedAt, START);
+      }
+    },
+  );
+
+  test(
+    "Of parallel touch() calls, the record refreshed last stays",
+    async (store, _, other) => {
+      for (let round = 0; round < 20; round++) {
+        await store.set(recordOf("a"));
+        const times = [3, 9, 1, 7, 5].map((time) => START + 1 + time);
+        await Promise.all(
+          times.map((refreshedAt, i) =>
+            (i % 2 === 0 ? store : other).touch!(
+              recordOf("a", "ada", { refreshedAt }),
+            )
+          ),
+        );
+        assertEquals((await store.get("a"))?.refreshedAt, START + 10);
+      }
+    },
+  );
+
+  test(
     "touch() doesn't revive a session that is revoked meanwhile",
     async (store, _, other) => {
       for (let round = 0; round < 30; round++) {
