@@ -212,6 +212,7 @@ export function createAuthPlugin<
         authFor(request, context.info, context),
         enter,
         core,
+        core.now(),
         context,
         next,
       )
@@ -255,12 +256,13 @@ export function createAuthPlugin<
 /** Runs the rest of a request with its auth. */
 function enter(
   auth: RequestAuth,
-  { settings }: AuthCore,
+  core: AuthCore,
+  begun: number,
   context: RequestContext,
   next: DirectNext,
 ): MaybePromise<Response> {
   context.set("auth", auth);
-  return withCookies(auth, settings.cookie.name, next);
+  return withCookies(auth, core, begun, next);
 }
 
 refuseUncalled(createAuthPlugin);

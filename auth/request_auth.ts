@@ -53,7 +53,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     this.#info = info;
     if (result instanceof Rejection) {
       core.emit({ type: "session_rejected", reason: result.reason });
-      if (result.credentialSource === "cookie") this.#cookies.clearSession();
+      if (result.removesCookie) this.#cookies.clearSession();
     } else if (isVerified(result) && context !== undefined) {
       // authenticate() notes it by the request.
       noteSession(this);
@@ -248,9 +248,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
     // The request may have signed out, or in as another user, meanwhile.
     if (this.verified !== old) return this.session;
     this.become(verified);
-    if (old.credentialSource === "cookie") {
-      if (verified === undefined) this.#cookies.clearSession();
-      else this.#setSessionCookie(verified);
+    // The cookie of a revoked session stays, see `removesCookie`.
+    if (verified && old.credentialSource === "cookie") {
+      this.#setSessionCookie(verified);
     }
     return this.session;
   }

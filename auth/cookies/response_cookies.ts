@@ -9,33 +9,45 @@ import { copyResponse, isUnread } from "../../core/http/message.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { DirectNext } from "../../core/middleware.ts";
 import { UnavailableError } from "../../core/error_response.ts";
+import type { AuthCore } from "../core.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
 import { isPieceOf } from "./cookies.ts";
 
 /**
+ * How long after the start of a request its response refreshes the session, in
+ * milliseconds. During a long poll, a user may sign out or in as somebody else.
+ * Then the late cookie would bring the old user back. Most requests are quicker,
+ * and one that isn't leaves the refresh to the next.
+ */
+const MAX_REFRESH_DELAY = 5_000;
+
+/**
  * Runs the rest of a request and sets the pending cookies with its response. A
  * thrown response gets them too, and so does an {@linkcode AuthError}'s.
  *
- * @param name The name of the session's cookie.
+ * @param begun The time at which the request came.
  */
 export function withCookies(
   auth: RequestAuth,
-  name: string,
+  core: AuthCore,
+  begun: number,
   next: DirectNext,
 ): MaybePromise<Response> {
-  return whenDone(attempt(next, recover), finish, auth, name);
+  return whenDone(attempt(next, recover), finish, auth, core, begun);
 }
 
 function finish(
   response: Response,
   auth: RequestAuth,
-  name: string,
+  { settings, now }: AuthCore,
+  begun: number,
 ): MaybePromise<Response> {
+  const { name } = settings.cookie;
   // A switch of protocols sets no cookies, and its request can't be read.
   auth.isUpgraded = response.status < 200;
   if (auth.isUpgraded) return response;
-  const isDue = auth.isRefreshDue() &&
+  const isDue = auth.isRefreshDue() && now() - begun <= MAX_REFRESH_DELAY &&
     !readResponse(response.headers).isShared &&
     !isSetInside(response, name, []);
   return isDue
