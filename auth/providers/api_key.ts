@@ -5,6 +5,7 @@ import {
   required,
   rule,
 } from "../../core/check/rules.ts";
+import { noteSecretParameter } from "../../core/redact/redact_url.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 
@@ -91,6 +92,8 @@ export function apiKey<U extends BaseUser>(
   checkOptions(options, OPTIONS, "create API-key provider");
   const { id = "apiKey", name = "API key", header = "x-api-key" } = options;
   const { validate, queryParam } = options;
+  noteSecretParameter(header);
+  if (queryParam !== undefined) noteSecretParameter(queryParam);
 
   async function find(key: unknown): Promise<U | null> {
     if (typeof key !== "string" || !KEY.test(key)) return null;

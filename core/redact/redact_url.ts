@@ -158,8 +158,23 @@ export function isSecretField(name: string): boolean {
   return SECRET.test(name.replace(/[^a-z\d]/gi, "").toLowerCase());
 }
 
+/** Global, because the dev command and the app may load copies of the package. */
+const NAMES = Symbol.for("@quartet/kit/secret-parameters");
+const holder = globalThis as { [NAMES]?: Set<string> };
+const secretNames = holder[NAMES] ??= new Set();
+
+/**
+ * Notes that a query parameter or a header carries a secret, whatever its name
+ * sounds like.
+ */
+export function noteSecretParameter(name: string): void {
+  const encoded = encodeURIComponent(name.toWellFormed());
+  secretNames.add(decodeASCII(encoded).toLowerCase());
+}
+
 /** Whether the name of a query parameter or of a header marks a secret. */
 export function isSecretParameter(name: string): boolean {
+  if (secretNames.size > 0 && secretNames.has(name.toLowerCase())) return true;
   // Most names are one word in lower case.
   const words = /[^a-z]/.test(name) ? separated(name) : name;
   if (SECRET_WORD.test(words)) return true;

@@ -1,12 +1,14 @@
 /** The auth spans of a trace, and the secrets it must not contain. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type AuthFragment, createApp } from "@quartet/kit/app";
+import { type AuthFragment, createApp, observe } from "@quartet/kit/app";
 import {
+  apiKey,
   createAuthPlugin,
   credentials,
   getAuth,
   getOAuthUrl,
+  getUser,
   handleOAuthCallback,
   hashPassword,
   oauth,
@@ -367,4 +369,70 @@ Deno.test("The span of a failed OAuth sign-in has the text of the log only under
   noteDevCommand();
   assertEquals(await reason(), "refused: the token endpoint can't be reached");
   await app.close();
+});
+
+Deno.test("Traces leave out API keys in parameters and headers of any name", async () => {
+  const key = "live-4711-KEY";
+  const names = ["k", "client", "schlüssel", "app[key]", "a b", "\ud800"];
+  for (const queryParam of names) {
+    for (const recordHeaders of [true, ["X-Client", "accept"]]) {
+      const tracer = createTracer();
+      // Tracing is set up before auth.
+      const trace = tracePlugin(tracer, {
+        recordHeaders,
+        authorize: () => true,
+      });
+      const auth = createAuthPlugin({
+        session: { secret: SECRET },
+        providers: [
+          apiKey({
+            queryParam,
+            header: "X-Client",
+            validate: (sent) =>
+              Promise.resolve(sent === key ? { id: "1" } : null),
+          }),
+        ],
+      });
+      const app = createApp({
+        plugins: [trace, auth],
+        routes: [{
+          path: "/me",
+          loader: ({ request, context }) => {
+            observe("failed", "custom", (span) => {
+              span?.error(new Error(`Cannot serve ${request.url}`));
+            });
+            return getUser(context)?.id;
+          },
+        }],
+      });
+      const plain = "http://localhost/me?page=2";
+      const encoded = encodeURIComponent(queryParam.toWellFormed());
+      const url = `${plain}&${encoded}=${key}`;
+      const shown = [
+        new Request(url),
+        new Request(url.toLowerCase().replace(key.toLowerCase(), key)),
+        new Request(`http://localhost/me?${queryParam}=${key}`),
+        new Request(plain, { headers: { "x-client": key, accept: "a/b" } }),
+        new Request(plain, { headers: { "X-CLIENT": key, referer: url } }),
+      ];
+      for (const request of shown) {
+        const response = await app.fetch(request);
+        assertEquals(await response.json(), "1", request.url);
+      }
+      const text = JSON.stringify(tracer.getTraces().map(serializeTrace));
+      assertEquals(text.includes("4711"), false, text);
+      assert(text.includes("page=2"), "other parameters stay");
+      assert(text.includes("http.request.header.accept"));
+      await app.close();
+    }
+  }
+});
+
+Deno.test("A copy of the package leaves out the API keys of another", async () => {
+  apiKey({ header: "x-elsewhere", validate: () => Promise.resolve(null) });
+  const copy = await import("../../core/redact/redact_url.ts?copy");
+  const { isSecretParameter } =
+    copy as typeof import("../../core/redact/redact_url.ts");
+  assert(isSecretParameter("X-Elsewhere"));
+  assertEquals(isSecretParameter("x-nowhere"), false);
 });
