@@ -410,6 +410,47 @@ Deno.test("A resource from the cache of a service worker is ignored", () => {
   assertEquals(send(6, EPOCH, { offset: 0, error: 5 }), true);
 });
 
+Deno.test("A message reads each trace that its spans link to once", () => {
+  const { tracer, clock } = createTestTracer();
+  const traces = [tracer.startTrace("GET /a"), tracer.startTrace("GET /b")];
+  const images = traces.map((trace) => {
+    const image = trace.child("image", "custom");
+    clock.advance(10);
+    image.end();
+    return image;
+  });
+  const reads: string[] = [];
+  const getTrace = tracer.getTrace.bind(tracer);
+  tracer.getTrace = (id) => {
+    reads.push(id);
+    return getTrace(id);
+  };
+  const collector = createCollector(tracer);
+  const unknown = "d".repeat(32);
+  const send = (base: number, offset: number) => {
+    const spans = Array.from({ length: 300 }, (_, i) => {
+      const [traceId, spanId] = i % 3 === 2
+        ? [unknown, id(1)]
+        : [traces[i % 3]!.traceId, images[i % 3]!.id];
+      const attributes = { "app.link": `00-${traceId}-${spanId}-01` };
+      const times = { startTime: EPOCH, endTime: EPOCH + 1 };
+      return clientSpan(base + i, null, { ...times, attributes });
+    });
+    return collector.receive({
+      type: "client:spans",
+      traceId: "c".repeat(32),
+      spans,
+      clock: { offset, error: 5 },
+    });
+  };
+  const ids = [...traces.map(({ traceId }) => traceId), unknown];
+  assertEquals(send(1_000, 0), { added: 300, rejected: 0 });
+  assertEquals(reads.splice(0), ids);
+  // The images had ended a minute before. The next message reads them again.
+  assertEquals(send(2_000, 60_000), { added: 100, rejected: 200 });
+  assertEquals(reads.splice(0), ids);
+});
+
 Deno.test("An implausible clock is ignored", () => {
   const clocks = [
     null,

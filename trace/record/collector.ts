@@ -9,7 +9,7 @@ import { ACTION, CLOCK_ERROR, LINK, parseLink } from "../export/semantics.ts";
 import { isId } from "../trace_context.ts";
 import { checkTracer } from "./tracer_options.ts";
 import { readClientSpan } from "./read_client_span.ts";
-import type { ClientSpanData, Tracer } from "../types.ts";
+import type { ClientSpanData, TraceData, Tracer } from "../types.ts";
 
 /** The result for the spans of a message. */
 export interface CollectResult {
@@ -118,12 +118,18 @@ export function createCollector(
     if (!Array.isArray(spans)) return refuse("spans must be an array");
 
     const offset = offsetOf(clock, now);
+    const traces = new Map<string, TraceData | undefined>();
+    // Reading a running trace joins all of its spans.
+    const readTrace = (id: string) => {
+      if (!traces.has(id)) traces.set(id, tracer.getTrace(id));
+      return traces.get(id);
+    };
     const valid: ClientSpanData[] = [];
     let error: string | undefined;
     for (const [index, item] of spans.slice(0, maxSpans).entries()) {
       const span = readClientSpan(item, `spans[${index}]`, offset);
       if (typeof span === "string") error ??= span;
-      else if (!isFromCache(span, tracer, clock)) {
+      else if (!isFromCache(span, readTrace, clock)) {
         valid.push(withClockError(span, clock));
       }
     }
@@ -154,10 +160,14 @@ const TOLERANCE = 1_000;
  * Whether a resource came from the cache of a service worker, which browsers
  * don't reveal: its request had ended before the page needed it.
  */
-function isFromCache(span: ClientSpanData, tracer: Tracer, clock: unknown) {
+function isFromCache(
+  span: ClientSpanData,
+  readTrace: (id: string) => TraceData | undefined,
+  clock: unknown,
+) {
   const { attributes, startTime } = span;
   const link = ACTION in attributes ? undefined : parseLink(attributes[LINK]);
-  const request = link && tracer.getTrace(link.traceId)?.spans.get(link.spanId);
+  const request = link && readTrace(link.traceId)?.spans.get(link.spanId);
   // Without a measured error, the times may differ by any amount.
   const error = TOLERANCE + Object(clock).error;
   return request !== undefined && request.endTime + error < startTime;
