@@ -25,7 +25,7 @@ const MAX_DEPTH = 5;
 
 /** Every name of a secret field or header contains one of these. */
 const SUSPECT_NAME =
-  /pass|pw|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess|sid\b|signature/i;
+  /pass|pw|hmac|hash|salt|token|secret|otp|magic|key|code|authori|auth[\\"':]|cookie|protocol|csrf|xsrf|jwt|sess|sid\b|signature/i;
 
 /** Every URL and every JSON Web Token contains one of these. */
 const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
@@ -39,15 +39,21 @@ const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
  * `IDENTIFIED BY 'abc'`.
  */
 const CREDENTIAL =
-  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\b(?:password|identified by) ')[^\s']+/gi;
+  /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+|(?<=\B--[\w-]{0,32}(?:password|token|secret|api-?key) ["']?)[^\s"'`-][^\s"'`]+|(?<=\b(?:password|identified by) ')[^\s']+|(?<=\bidentified by ")[^\s"]+/gi;
 
-/** The lines of a private key, which `inspect()` quotes one by one. */
+/**
+ * The lines of a private key, which `inspect()` quotes one by one. An encrypted
+ * key has two headers.
+ */
 const PRIVATE_KEY =
-  /PRIVATE KEY-----(?=[\s\\nr"'`+]{1,24}[\w+/=]{16})[\w+/=\s\\"'`]*/g;
+  /PRIVATE KEY-----(?:[\s\\nr"'`+]{1,24}(?:Proc-Type|DEK-Info): [\w,-]{1,64}){0,2}(?=[\s\\nr"'`+]{1,24}[\w+/=]{16})[\w+/=\s\\"'`]*/g;
 
-/** Tokens with the prefix of a service, such as GitHub, Slack or Stripe. */
+/**
+ * Tokens with the prefix of a service, such as GitHub, Slack or Stripe. Telegram
+ * has them in paths.
+ */
 const TOKEN =
-  /\b(?:gh[opsur]_|github_pat_|glpat-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|sk-(?:ant|proj|svcacct)-|sk-(?=\w{32})|npm_|AIza|dd[op]_)(?=[\w-]{0,64}\d)[\w-]{20,}/g;
+  /\b(?:gh[opsur]_|github_pat_|glpat-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|sk-(?:ant|proj|svcacct)-|sk-(?=\w{32})|npm_|AIza|dd[op]_|bot\d{5,16}:)(?=[\w-]{0,64}\d)[\w-]{20,}/g;
 
 /**
  * A name and a password for `curl`, or a password for clients of MySQL and Redis.
@@ -86,7 +92,7 @@ function redactDecoded(text: string, depth: number): string {
 }
 
 function redactCredentials(text: string): string {
-  if (!/bearer|basic|-|(?:word|by) '/i.test(text)) return text;
+  if (!/bearer|basic|-|(?:word|by) ["']/i.test(text)) return text;
   const redact = (word: string) => isCredential(word) ? REDACTED : word;
   const redacted = text.replace(PRIVATE_KEY, `PRIVATE KEY-----${REDACTED}`)
     .replace(CREDENTIAL, redact);

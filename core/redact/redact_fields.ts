@@ -7,8 +7,9 @@
  * Map { "x-auth-token" => "abc" }           [ "cookie", "a=b" ]
  * authorization: Basic YTpi                 Sec-WebSocket-Protocol: bearer, abc
  * token: [ "abc" ]                          X-Api-Key: abc
- * { name: "password", value: "abc" }        <password>abc</password>
- * password: abc123                          Key (token)=(abc) already exists.
+ * { name: "password", value: "abc" }        <password type="x">abc</password>
+ * password: abc123    password:abc123       Key (token)=(abc) already exists.
+ * { auth: "ada:abc123" }                    { [Symbol(token)]: "abc" }
  * ```
  *
  * @module
@@ -22,7 +23,7 @@ import { isSecretProperty, nameAtEnd, REDACTED } from "./redact_url.ts";
  * value if it's a key.
  */
 const SEPARATOR =
-  /(?::|=>?|,\s{0,64}\\{0,8}["'`]?value\\{0,8}["'`]?:)[ \t]{0,8}\\{0,8}["'`]|,[ \t]{0,8}\\{0,8}["'`](?![\w-]{0,64}\\{0,8}["'`]:)|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|\)=\((?=([^)]+))|>(?<=<([\w.:-]{1,64})>)(?=([^<>]+)<\/\2>)|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
+  /(?::|=>?|,\s{0,64}\\{0,8}["'`]?value\\{0,8}["'`]?:)[ \t]{0,8}\\{0,8}["'`]|,[ \t]{0,8}\\{0,8}["'`](?![\w-]{0,64}\\{0,8}["'`]:)|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|\)=\((?=([^)]+))|>(?<=<([\w.:-]{1,64})(\s[^<>]{0,256})?>)(?=([^<>]+)<\/\2>)|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
 /** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
@@ -41,9 +42,18 @@ const QUOTES = "\"'`";
  */
 const BEFORE_NAME = `:{,([<>\n\\${QUOTES}`;
 
-/** An unquoted value after a name. Without digits, it may be a plain word. */
+/**
+ * An unquoted value after a name. Without digits, it may be a plain word. Without
+ * a space, `token:abc1` may be the tag of a cache, and a password isn't.
+ */
 const WORD =
-  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}[:=][ \t]{1,8})(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
+  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}[:=][ \t]{1,8}|(?<![^\s,;{([])([\w.-]{0,32}(?:password|passwd|pwd|passphrase)):(?![:=]))(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
+
+/** A user and a password with a digit, as in `auth: "ada:abc123"`. */
+const USER = /^[^\s:"'`]{1,64}:(?=[^\s"'`]{0,64}\d)[^\s"'`/][^\s"'`]{5}/;
+
+/** A symbol or a hidden field as `inspect()` shows it, such as `[Symbol(token)]`. */
+const SYMBOL = /(?:\[(?:Symbol\()?|Symbol\()[\w.-]{1,64}(\)?\]?)$/;
 
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {
@@ -51,7 +61,7 @@ export function redactFields(text: string): string {
   const headers = redactValues(fields, fields.matchAll(HEADER_END), headerAt);
   return headers.replace(
     WORD,
-    (word, name) => isSecretProperty(name) ? REDACTED : word,
+    (word, name, tight) => isSecretProperty(name ?? tight) ? REDACTED : word,
   );
 }
 
@@ -81,7 +91,9 @@ function redactValues(
     // In `["pass", "fail"]` and `{ pass: 12 }`, it's a result.
     const isPassword = /^pass$/i.test(name) &&
       /[:=>][ \t\\]*["'`]$/.test(match[0]);
-    if (!isPassword && !isSecretProperty(name)) continue;
+    const isUser = /^auth$/i.test(name) && /["'`]$/.test(match[0]) &&
+      USER.test(text.slice(start, start + 130));
+    if (!isPassword && !isUser && !isSecretProperty(name)) continue;
     const end = findEnd(name);
     if (start === end) continue;
     result += text.slice(rest, start) + REDACTED;
@@ -92,14 +104,17 @@ function redactValues(
 
 function fieldAt(
   text: string,
-  { 0: match, 1: row, 3: value = row, index }: RegExpExecArray,
+  { 0: match, 1: row, 3: attributes = "", 4: value = row, index }:
+    RegExpExecArray,
 ): Field {
   const after = index + match.length;
   if (/[[{]$/.test(match)) {
     const start = index + match.search(/[A-Z[{]/);
     return [index, start, () => endOfList(text, after)];
   }
-  if (value) return [index, after, () => after + value.length];
+  if (value) {
+    return [index - attributes.length, after, () => after + value.length];
+  }
   if (!/\d$/.test(match)) return [index, after, () => endOfQuote(text, after)];
   const start = after - 1;
   // A count isn't secret: `{ total_tokens: 512 }`.
@@ -133,6 +148,9 @@ function nameBefore(text: string, index: number): string | undefined {
     // The match may begin with the quotation mark itself.
     if (!QUOTES.includes(text[index]!)) end--;
     end = back(text, end, "\\", 8);
+  } else if (")]".includes(text[end - 1] ?? " ")) {
+    const symbol = SYMBOL.exec(text.slice(Math.max(0, end - 80), end));
+    end -= symbol?.[1]?.length ?? 0;
   }
   const name = nameAtEnd(text.slice(0, end));
   if (name === "") return undefined;

@@ -139,7 +139,7 @@ function encode(character: string): string {
 
 /** Names of secrets in any place, in lower case without separators. */
 const SECRET =
-  /passw(?:or)?d|passphrase|passcode|^pwd|(?:db|smtp|mail|user)pass$|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing|access|account|encryption|master)keys?|(?:oob|verification|device|sms|recovery|backup)codes?)$|^(?:magic|pw)$/;
+  /passw(?:or)?d|passphrase|passcode|^pwd|(?:db|smtp|mail|user)pass$|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing|access|account|encryption|master)keys?|(?:oob|verification|device|sms|recovery|backup)codes?|codeverifier)$|^(?:magic|pw)$/;
 
 /** More names of secrets in a query or a header, in the same spelling. */
 const SECRET_PARAMETER =

@@ -35,6 +35,14 @@ MIIEvQIBADANBgkqhkiG9w0BAQEFAAhunter2
 hunter2+/==
 -----END PRIVATE KEY-----`;
 
+const ENCRYPTED = `-----BEGIN RSA PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-128-CBC,3F17F5316E2BAC89
+
+MIIEvQIBADANBgkqhkiG9w0BAQEFAAhunter2
+hunter2+/==
+-----END RSA PRIVATE KEY-----`;
+
 /** Tokens of GitHub, GitLab, Slack, Stripe, OpenAI, npm, Google and Deno. */
 const TOKENS = [
   "ghp_",
@@ -223,6 +231,28 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `Invalid token: ${SECRET}, user: ada (password: ${SECRET}) is locked`,
     "Invalid token: REDACTED, user: ada (password: REDACTED) is locked",
   ],
+  "elements of XML with attributes": [
+    `<user id="1">ada</user><Password type="x" at='1'>${SECRET}</Password>\n<wsse:Password Type="text">${SECRET}</wsse:Password>`,
+    `<user id="1">ada</user><Password type="x" at='1'>REDACTED</Password>\n<wsse:Password Type="text">REDACTED</wsse:Password>`,
+  ],
+  "a password right after its name": [
+    `bad password:${SECRET} (user.password:${SECRET}, db_passwd:${SECRET}) user:ada1815`,
+    "bad password:REDACTED (user.password:REDACTED, db_passwd:REDACTED) user:ada1815",
+  ],
+  "a symbol or a hidden field": [
+    `{ [Symbol(token)]: '${SECRET}', Symbol(api.secret): "${SECRET}", [password]: [ '${SECRET}' ], [count]: 'x' }`,
+    `{ [Symbol(token)]: 'REDACTED', Symbol(api.secret): "REDACTED", [password]: REDACTED, [count]: 'x' }`,
+  ],
+  "a user and a password in one field": [
+    `{ auth: 'ada:${SECRET}', host: 'a.example' } {"auth":"ada:${SECRET}","n":1} ${
+      JSON.stringify(JSON.stringify({ auth: `ada:${SECRET}`, n: 1 }))
+    }`,
+    `{ auth: 'REDACTED', host: 'a.example' } {"auth":"REDACTED","n":1} "{\\"auth\\":\\"REDACTED\\",\\"n\\":1}"`,
+  ],
+  "the verifier of a sign-in": [
+    `POST /token?code_verifier=${SECRET}&page=2 with code_verifier=${SECRET}&n=1 {"codeVerifier":"${SECRET}"}`,
+    `/token?code_verifier=REDACTED&page=2 with code_verifier=REDACTED&n=1 {"codeVerifier":"REDACTED"}`,
+  ],
   "an id of a session in a sentence": [
     `No session for session_id=${SECRET} and sessionId=${SECRET}; state=open code=E4`,
     "No session for session_id=REDACTED and sessionId=REDACTED; state=open code=E4",
@@ -243,6 +273,16 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `bad { key: "${PEM.replaceAll("\n", "\\n")}", n: 1 } ${PEM} and`,
     'bad { key: "-----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY-----", n: 1 } -----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY----- and',
   ],
+  "an encrypted private key": [
+    `bad ${ENCRYPTED} and "${ENCRYPTED.replaceAll("\n", "\\n")}", n: 1`,
+    'bad -----BEGIN RSA PRIVATE KEY-----REDACTED-----END RSA PRIVATE KEY----- and "-----BEGIN RSA PRIVATE KEY-----REDACTED-----END RSA PRIVATE KEY-----", n: 1',
+  ],
+  "a token of a bot in a path": [
+    `POST https://api.telegram.org/bot123456789:AAhunter2${
+      "a".repeat(26)
+    }/sendMessage failed`,
+    "https://api.telegram.org/REDACTED/sendMessage failed",
+  ],
   "tokens with a known prefix": [
     `bad ${TOKENS.join(", ")} for ada`,
     `bad ${TOKENS.map(() => "REDACTED").join(", ")} for ada`,
@@ -256,8 +296,8 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     "--auth-token REDACTED failed: mysql --password REDACTED --api-key 'REDACTED' -n 1",
   ],
   "a password in SQL": [
-    `Cannot run ALTER USER ada PASSWORD '${SECRET}'; create user eve identified by '${SECRET}' account lock`,
-    "ALTER USER ada PASSWORD 'REDACTED'; create user eve identified by 'REDACTED' account lock",
+    `Cannot run ALTER USER ada PASSWORD '${SECRET}'; create user eve identified by '${SECRET}' account lock; CREATE USER bob IDENTIFIED BY "${SECRET}"`,
+    `ALTER USER ada PASSWORD 'REDACTED'; create user eve identified by 'REDACTED' account lock; CREATE USER bob IDENTIFIED BY "REDACTED"`,
   ],
   "a user of curl": [
     `Command failed: curl -s -u ada:${SECRET} --user "bob:${SECRET}" https://a.example`,
@@ -285,6 +325,11 @@ const HARMLESS = [
   '<label for="password">Password 1</label> Promise<Token>x1 docker run -u 1000:1000',
   "docker run -p 80:80 -p13306:3306 mysql:8, npm_config_registry_of_scope=x1, sk-folding-cube-animation-2",
   "it must begin with -----BEGIN PRIVATE KEY----- and end with -----END PRIVATE KEY-----, max_tokens = 100000",
+  "tags token:abc123 and user:1:token:a1, hash:sha256, password:required, x::password::char20, password:=x12345",
+  `{ auth: "basic" } auth: 'github:read' auth: "https://a1.example" {"auth":"a:1"} auth:session took 5 ms`,
+  `items[count]: 'a' (token): x hash(password), "abc123" (password) => "abc123" rows[token] = 1`,
+  `<input type="password"> <a title="password">Password 1</a> <token a="b">x</other> <td class="hash">`,
+  'identified by "id", robot12345:abc, bot 12345: hello, /bot12345:x, Proc-Type: 4,ENCRYPTED',
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
 ];
 
@@ -537,6 +582,14 @@ for (
     "PRIVATE KEY-----\n",
     "mysql -p ",
     "sk-proj-",
+    'auth:"a:',
+    "[Symbol(token)]: '",
+    "<token a",
+    "<token a>",
+    "password:",
+    "PRIVATE KEY-----\nProc-Type: a",
+    'identified by "',
+    "bot12345:",
   ]
 ) {
   Deno.test(`Redacting an error with ${text} takes linear time`, () =>
