@@ -21,22 +21,39 @@ export function readCacheControl(
   return directives;
 }
 
-/** Headers that control shared caches in place of `Cache-Control`. */
-const FOR_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
+/** nginx's header: seconds, where 0 forbids to store it. */
+const NGINX = "x-accel-expires";
 
-/** Returns the names of the response headers that only shared caches read. */
+/** Headers that control shared caches in place of `Cache-Control`. */
+const FOR_SHARED_CACHES =
+  /^(surrogate-control|edge-control|x-accel-expires|x-litespeed-cache-control)$|(^|-)cdn-cache-control$/;
+
+/**
+ * Returns the names of the headers that let shared caches store a response,
+ * whatever its `Cache-Control` says.
+ */
 export function sharedCacheHeaders(headers: Headers): string[] {
   const names: string[] = [];
   // Takes a tenth of iterating over the names, which is 4 µs per response.
-  headers.forEach((_value, name) => {
-    if (FOR_SHARED_CACHES.test(name)) names.push(name);
+  headers.forEach((value, name) => {
+    // nginx may ignore `Cache-Control`, so its 0 must stay.
+    const isKept = name === NGINX && isTargetedPrivate(value, name);
+    if (FOR_SHARED_CACHES.test(name) && !isKept) names.push(name);
   });
   return names;
 }
 
-/** Whether shared caches may not store it (RFC 9111, sections 5.2.2.5 and 7). */
+/**
+ * Whether shared caches may not store it (RFC 9111, sections 5.2.2.5 and 7). In
+ * `Edge-Control`, `!no-store` is the opposite of `no-store`.
+ */
 export function isPrivate(control: string): boolean {
-  return /\b(private|no-store)\b(?!\s*=)/i.test(control);
+  return /(?<!!)\b(private|no-store)\b(?!\s*=)/i.test(control);
+}
+
+/** Whether a header for shared caches forbids them to store the response. */
+function isTargetedPrivate(value: string, name: string): boolean {
+  return name === NGINX ? /^0+$/.test(value) : isPrivate(value);
 }
 
 /** The headers of a response that decide how it's passed on. */
@@ -66,7 +83,9 @@ export function readResponse(headers: Headers, mark?: string): ResponseFacts {
     else if (name === "cache-control") control = value;
     else if (name === mark) isMarked = true;
     else if (name === "expires") isStored = true;
-    else if (FOR_SHARED_CACHES.test(name)) isTargeted ||= !isPrivate(value);
+    else if (FOR_SHARED_CACHES.test(name)) {
+      isTargeted ||= !isTargetedPrivate(value, name);
+    }
   });
   // CDNs prefer their own headers to `Cache-Control` (RFC 9213).
   const isShared = isTargeted ||
@@ -79,8 +98,8 @@ function allowsSharing(control: string): boolean {
 }
 
 /**
- * Marks a response as `private`, for CDNs too, unless it has its own
- * `Cache-Control` or caches don't store its method (RFC 9110, section 9.2.3).
+ * Marks a response as `private`, for CDNs too, unless its own `Cache-Control`
+ * lets caches store it or caches don't store its method (RFC 9110, section 9.2.3).
  *
  * @param given The `Cache-Control` that a page cache added. It doesn't count as the
  * response's own, because an outer middleware may have changed the page.
@@ -94,12 +113,14 @@ export function keepPrivate(
   const { headers, status } = response;
   const stated = headers.get("cache-control");
   const isStated = stated !== null && stated !== given;
+  const isShared = isStated && !isPrivate(stated);
   // A used body can't be copied below, nor be sent.
-  if (status === 101 || isStated || response.bodyUsed) return response;
+  if (status === 101 || isShared || response.bodyUsed) return response;
   // Each header makes the walk slower, so it comes before `set()`.
   const names = sharedCacheHeaders(headers);
+  if (isStated && names.length === 0) return response;
   return editHeaders(response, (headers) => {
-    headers.set("cache-control", "private");
+    if (!isStated) headers.set("cache-control", "private");
     for (const name of names) headers.delete(name);
   });
 }

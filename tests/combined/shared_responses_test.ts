@@ -10,6 +10,7 @@ import {
   optionalAuth,
 } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
+import { createRouter, errors, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 
 const trace = () => tracePlugin(createTracer(), { authorize: () => true });
@@ -36,6 +37,9 @@ Deno.test("A publicly cacheable response carries no trace id, others do", async 
           ...(headers.has("x-cdn")
             ? { "cdn-cache-control": headers.get("x-cdn")! }
             : {}),
+          ...(headers.has("x-name")
+            ? { [headers.get("x-name")!]: headers.get("x-value")! }
+            : {}),
         },
       });
     },
@@ -60,6 +64,20 @@ Deno.test("A publicly cacheable response carries no trace id, others do", async 
   assertEquals(traceOf(await get(forCDN)), [null, null]);
   const forNobody = { ...forCDN, "x-cdn": "no-store" };
   assertEquals(typeof traceOf(await get(forNobody))[0], "string");
+  // nginx and Akamai have formats of their own.
+  for (
+    const [name, value, isShared] of [
+      ["x-accel-expires", "60", true],
+      ["x-accel-expires", "0", false],
+      ["edge-control", "max-age=60", true],
+      ["edge-control", "!no-store, max-age=60", true],
+      ["edge-control", "no-store", false],
+    ] as const
+  ) {
+    const named = { "x-name": name, "x-value": value };
+    const [id] = traceOf(await get({ "x-control": "private", ...named }));
+    assertEquals(id === null, isShared, `${name}: ${value}`);
+  }
   for (const control of ["private", "no-store", "private, max-age=60"]) {
     const [id, timing] = traceOf(await get({ "x-control": control }));
     assertEquals(typeof id, "string", control);
@@ -206,6 +224,77 @@ Deno.test("A loader's response that depends on the user is private, whatever hea
     }
   }
   await auth.close();
+});
+
+Deno.test("A personal response has no headers that let shared caches store it", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const added = {
+    "cdn-cache-control": "public, max-age=60",
+    "cloudflare-cdn-cache-control": "max-age=60",
+    "surrogate-control": "max-age=60",
+    "edge-control": "!no-store, max-age=60",
+    "x-accel-expires": "60",
+    "x-litespeed-cache-control": "public, max-age=60",
+  };
+  const ask = procedure.query(({ ctx }) => getUser(ctx as Context)?.id ?? null);
+  const askForCDN = procedure.query(({ ctx, responseHeaders }) => {
+    for (const each of Object.entries(added)) responseHeaders.set(...each);
+    getUser(ctx as Context);
+    throw errors.unauthorized();
+  });
+  const stated = ["private", "no-store", "private, max-age=60", undefined];
+  const app = createApp({
+    plugins: [auth, rpcPlugin({ router: createRouter({ ask, askForCDN }) })],
+    routes: stated.map((control, i) => ({
+      path: `/page/${i}`,
+      handler: (_request: Request, context: Context) => {
+        getUser(context);
+        const headers: HeadersInit = control === undefined
+          ? {}
+          : { "cache-control": control };
+        return new Response("page", { headers });
+      },
+    })),
+  }).use(async (_request, _context, next) => {
+    const response = await next();
+    for (const each of Object.entries(added)) response.headers.set(...each);
+    return response;
+  }).route({ path: "/public", handler: () => new Response() });
+  const get = async (path: string) => {
+    const response = await app.fetch(new Request(`http://localhost${path}`));
+    await response.body?.cancel();
+    const { headers } = response;
+    const names = Object.keys(added).filter((name) => headers.has(name));
+    return [headers.get("cache-control"), ...names];
+  };
+  assertEquals(await get("/api/rpc?path=ask"), ["no-store"]);
+  assertEquals(await get("/api/rpc/ask"), ["no-store"]);
+  assertEquals(await get("/api/rpc?path=askForCDN"), ["no-store"]);
+  for (const [i, control] of stated.entries()) {
+    assertEquals(await get(`/page/${i}`), [control ?? "private"]);
+  }
+  assertEquals(await get("/public"), [null, ...Object.keys(added)]);
+  await app.close();
+});
+
+Deno.test("A personal response keeps the header that forbids nginx to store it", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const app = createApp({ plugins: [auth] });
+  app.route({
+    path: "/",
+    handler: (_request, context) => {
+      getUser(context);
+      return new Response("", { headers: { "x-accel-expires": "0" } });
+    },
+  });
+  const { headers } = await app.fetch(new Request("http://localhost/"));
+  assertEquals(headers.get("x-accel-expires"), "0");
+  assertEquals(headers.get("cache-control"), "private");
+  await app.close();
 });
 
 Deno.test("A page whose middleware reads the user isn't shared", async () => {
