@@ -58,6 +58,8 @@ export class InvalidationLog {
   readonly #paths: LastInvalidated;
   readonly #prefixes: LastInvalidated;
   readonly #keys: LastInvalidated;
+  /** The length of the longest prefix that was ever invalidated. */
+  #longestPrefix = 0;
   #version = 0;
   #sequence = 0;
   #pathSequence = 0;
@@ -117,6 +119,9 @@ export class InvalidationLog {
     this.#tags.record(tags, number);
     this.#paths.record(paths, number);
     this.#prefixes.record(prefixes, number);
+    for (const { length } of prefixes) {
+      if (length > this.#longestPrefix) this.#longestPrefix = length;
+    }
     this.#keys.record(keys, number);
     if (paths.length + prefixes.length > 0) this.#pathSequence = this.#sequence;
     if (all === true) this.raiseFloor(number);
@@ -165,7 +170,8 @@ export class InvalidationLog {
   lastInvalidated(path: string): number {
     let last = this.#paths.of(path);
     if (this.#prefixes.size === 0) return last;
-    for (const prefix of prefixesOf(path)) {
+    // Attackers choose the length of a path.
+    for (const prefix of prefixesOf(path, this.#longestPrefix)) {
       last = Math.max(last, this.#prefixes.of(prefix));
     }
     return last;

@@ -28,19 +28,29 @@ export function normalizePath(path: string): string {
   return trimEnd(spelled, "/") || "/";
 }
 
-/** The scopes `/`, `/posts/`, … of everything that has `path` below it. */
-export function prefixesOf(path: string): string[] {
+/** Maximum length of a prefix. So a path has few prefixes, however long it is. */
+export const MAX_PREFIX = 500;
+
+/**
+ * Returns the scopes `/`, `/posts/`, … of everything that has `path` below it.
+ *
+ * @param maxLength The length of the longest one.
+ */
+export function prefixesOf(path: string, maxLength = MAX_PREFIX): string[] {
   const prefixes = ["/"];
-  for (let i = path.indexOf("/", 1); i !== -1; i = path.indexOf("/", i + 1)) {
-    prefixes.push(path.slice(0, i + 1));
-  }
+  for (
+    let i = path.indexOf("/", 1);
+    i !== -1 && i < maxLength;
+    i = path.indexOf("/", i + 1)
+  ) prefixes.push(path.slice(0, i + 1));
   return prefixes;
 }
 
 /**
  * Reads a path, or a pattern that ends in `/*`.
  *
- * @returns An exact path, or the prefix of all paths below one.
+ * @returns An exact path, or the prefix of all paths below one. Of a prefix that is
+ * too long, the part that isn't: it matches more paths.
  * @throws {TypeError} If it is neither.
  */
 export function readPattern(pattern: string, operation: string) {
@@ -61,7 +71,9 @@ export function readPattern(pattern: string, operation: string) {
   // a query.
   if (!isPrefix) return { path: normalizePath(pattern) };
   const parent = normalizePath(path.slice(0, -1));
-  return { prefix: parent === "/" ? parent : `${parent}/` };
+  return {
+    prefix: parent === "/" ? parent : prefixesOf(`${parent}/`).at(-1)!,
+  };
 }
 
 const known = new WeakMap<RequestContext, string>();

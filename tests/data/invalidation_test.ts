@@ -33,6 +33,8 @@ Deno.test("revalidateTag() invalidates only values with that tag", async () => {
   assert(!await takes({ tags: ["\ud800"] }, { tags: ["?", "x"] }));
 });
 
+const DEEP = "/a".repeat(400);
+
 Deno.test("revalidatePath() invalidates an exact path, or everything below one with /*", async () => {
   const cases: readonly (readonly [string, string, boolean])[] = [
     ["/posts", "/posts", true],
@@ -69,6 +71,15 @@ Deno.test("revalidatePath() invalidates an exact path, or everything below one w
     ["/Posts", "/posts", false],
     ["/a b ?page=2", "/a%20b%20", true],
     ["/a ", "/a", true],
+    [`/posts${DEEP}/*`, `/posts${DEEP}/1`, true],
+    // Of a prefix that is too long, only the beginning counts.
+    [`/posts${DEEP}/*`, `/posts${DEEP}`, true],
+    [`/posts${DEEP}/*`, "/posts/a", false],
+    [`/posts${DEEP}/*`, "/", false],
+    [`/posts/${"a".repeat(600)}/*`, "/posts/b", true],
+    [`/posts/${"a".repeat(600)}/*`, "/posts", false],
+    [`/posts/${"a".repeat(600)}`, `/posts/${"a".repeat(600)}`, true],
+    [`/posts/${"a".repeat(600)}`, `/posts/${"a".repeat(599)}b`, false],
   ];
   for (const [pattern, path, expected] of cases) {
     const taken = await takes({ paths: [pattern] }, { paths: [path] });

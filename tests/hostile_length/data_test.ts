@@ -1,3 +1,4 @@
+import { createApp } from "@quartet/kit/app";
 import { createCache, tags } from "@quartet/kit/data";
 import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
@@ -96,6 +97,25 @@ Deno.test("A long tag or path to invalidate takes linear time", () =>
       }
     });
   }));
+
+Deno.test("A value used at a long path takes linear time, whatever was invalidated", async () => {
+  await using cache = createCache();
+  const part = cache.unstable_cache(() => Promise.resolve(1), ["part"]);
+  const app = createApp().use(async () => {
+    for (let i = 0; i < 5; i++) await part();
+    return new Response();
+  });
+  const before = ["/blog/*", "/blog/1", "/%61/%2f/*"];
+  const long = [`/${"a/".repeat(20_000)}*`];
+  // More than are remembered exactly.
+  const many = Array.from({ length: 100_001 }, (_, i) => `/p/${i}/*`);
+  for (const paths of [before, long, many]) {
+    await cache.revalidate({ paths });
+    await assertAllLinear("a path", PATHS, async (request: Request) => {
+      await (await app.fetch(request)).body?.cancel();
+    }, { prepare: (text) => new Request(`http://localhost/${text}`) });
+  }
+});
 
 Deno.test("Many tags and paths to invalidate take linear time", async () => {
   await using cache = createCache();
