@@ -34,6 +34,7 @@
 import { GenerationMap } from "../core/collections/generation_map.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 import { pathOfScope, prefixesOf } from "./paths.ts";
+import { shortName } from "./scope_name.ts";
 
 /** Scopes to invalidate together. */
 export interface Invalidation {
@@ -238,7 +239,7 @@ class LastInvalidated {
   }
 
   record(names: readonly string[], number: number): void {
-    for (const name of names) {
+    for (const name of names.map(shortName)) {
       // Invalidations of other processes may arrive out of order.
       if (number > this.of(name)) this.#numbers.set(name, number);
     }
@@ -246,8 +247,9 @@ class LastInvalidated {
 
   of(name: string): number {
     if (this.size === 0) return 0;
-    return this.#numbers.peek(name) ??
-      this.#buckets?.[bucketOf(name, this.#buckets.length)] ?? 0;
+    const short = shortName(name);
+    return this.#numbers.peek(short) ??
+      this.#buckets?.[bucketOf(short, this.#buckets.length)] ?? 0;
   }
 
   #fold(numbers: ReadonlyMap<string, number>): void {

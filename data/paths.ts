@@ -9,6 +9,7 @@ import type { RequestContext } from "../core/context.ts";
 import { pathOf } from "../core/http/message.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 import { trimEnd } from "../core/trim_end.ts";
+import { MAX_NAME } from "./scope_name.ts";
 
 /** Paths in normal form: without dots, escapes and query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
@@ -28,15 +29,13 @@ export function normalizePath(path: string): string {
   return trimEnd(spelled, "/") || "/";
 }
 
-/** Maximum length of a prefix. So a path has few prefixes, however long it is. */
-export const MAX_PREFIX = 500;
-
 /**
  * Returns the scopes `/`, `/posts/`, … of everything that has `path` below it.
  *
- * @param maxLength The length of the longest one.
+ * @param maxLength The length of the longest one. So a path has few prefixes, however
+ * long it is.
  */
-export function prefixesOf(path: string, maxLength = MAX_PREFIX): string[] {
+export function prefixesOf(path: string, maxLength = MAX_NAME): string[] {
   const prefixes = ["/"];
   for (
     let i = path.indexOf("/", 1);

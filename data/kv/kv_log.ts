@@ -30,8 +30,6 @@ interface Meta extends Position {
 
 /** Scopes that get their numbers in one transaction: it reads ten values. */
 const BATCH = 9;
-/** Maximum length of a stored scope, in UTF-16 code units. */
-const MAX_SCOPE = 10_000;
 
 /** Creates the invalidations of a store, of at most `maxScopes` scopes. */
 export function createKvLog(space: KvSpace, maxScopes: number) {
@@ -83,7 +81,7 @@ export function createKvLog(space: KvSpace, maxScopes: number) {
     const change = space.change().check({ key: metaKey, versionstamp });
     for (const [i, scope] of scopes.entries()) {
       number++;
-      if (scope === EVERYTHING || scope.length > MAX_SCOPE) {
+      if (scope === EVERYTHING) {
         floor = number;
         continue;
       }

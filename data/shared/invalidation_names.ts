@@ -1,11 +1,12 @@
 /**
  * Invalidations as texts, for stores that use them as keys: a letter for the kind
- * of scope, then its name.
+ * of scope, then its name, or the hash of a long one.
  *
  * @module
  */
 
 import type { Invalidation } from "../invalidation_log.ts";
+import { shortName } from "../scope_name.ts";
 
 /** The name of the scope that everything belongs to. */
 export const EVERYTHING = "*";
@@ -16,7 +17,7 @@ const KINDS = { t: "tags", p: "paths", x: "prefixes", k: "keys" } as const;
 export function namesOf(what: Invalidation): string[] {
   if (what.all === true) return [EVERYTHING];
   return Object.entries(KINDS).flatMap(([letter, kind]) =>
-    (what[kind] ?? []).map((name) => letter + name)
+    (what[kind] ?? []).map((name) => letter + shortName(name))
   );
 }
 

@@ -1,8 +1,9 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import type { RequestContext } from "@quartet/kit/app";
 import { createCache, createMemoryStore } from "@quartet/kit/data";
 import type { Cache, RevalidateOptions } from "@quartet/kit/data";
+import { startDeno } from "../helpers.ts";
 import { counter, settle, timedCache } from "./helpers.ts";
 import { RequestScope, runInScope } from "../../core/request_scope.ts";
 
@@ -302,6 +303,20 @@ Deno.test("The store remembers at most maxScopes scopes of each kind", async () 
     if (i < 5) assertEquals(size, 3 * (i + 1));
     else assert(size >= 15 && size <= 30, `${size}`);
   }
+});
+
+Deno.test("400 invalidations of long names leave no memory behind", async () => {
+  await using child = startDeno([
+    "run",
+    "-A",
+    "--v8-flags=--expose-gc",
+    "tests/data/invalidation_memory.ts",
+  ]);
+  assertEquals(await child.code, 0, child.stderr);
+  const { names, growth } = JSON.parse(child.stdout);
+  assertEquals(names, 400);
+  // Half of the characters of a round's 50 names of one kind.
+  assertLess(growth, 5_000_000);
 });
 
 Deno.test("A late invalidation from another process still invalidates a value", async () => {

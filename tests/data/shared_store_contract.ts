@@ -269,6 +269,45 @@ export function testSharedStore(
   );
 
   test(
+    "another process learns of the invalidation of a long name, and of no other",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      for (const store of [one, other]) await store.get!("k");
+      const long = "/long".repeat(4_000);
+      const record = recordOf(one, 1, {
+        scopeKey: long,
+        tags: [long],
+        paths: [long],
+        keys: [`${long}/part`],
+      });
+      for (
+        const [scope, unrelated] of [
+          [{ tags: [long] }, { tags: [`${long}x`] }],
+          [{ paths: [long] }, { paths: [`${long}x`] }],
+          [{ keys: [long] }, { keys: [`${long}x`] }],
+          [{ keys: [`${long}/part`] }, { keys: [`x${long}/part`] }],
+        ]
+      ) {
+        for (const [what, isValid] of [[unrelated, true], [scope, false]]) {
+          const stores = [one, other].map(({ invalidations }) =>
+            [invalidations, invalidations.sequence] as const
+          );
+          await one.invalidate(what as Invalidation);
+          for (const [invalidations, began] of stores) {
+            await until(async () => {
+              await other.get!("k");
+              return invalidations.sequence > began;
+            });
+            const isStillValid = invalidations.isValid({ ...record, began });
+            assertEquals(isStillValid, isValid);
+          }
+        }
+      }
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
     "a process that starts later learns of thousands of invalidations",
     async ({ open }) => {
       const one = await open();
