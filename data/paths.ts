@@ -15,16 +15,22 @@ import { MAX_NAME } from "./scope_name.ts";
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
 
 /**
+ * Characters whose escape the normal form decodes: all that a URL parser leaves as
+ * they are. `%2F` and `%25` have a different meaning than `/` and `%`.
+ */
+const DECODED = /[\w.~!$&'()*+,;=:@|^[\]-]/;
+
+/**
  * Returns the normal form of a path: without query, fragment and trailing slashes,
- * escaped as a URL parser does, with the escapes that RFC 3986, section 6.2.2,
- * calls equivalent made equal. `/café/` is `/caf%C3%A9`.
+ * and with equal escapes for all paths from which routes get the same parameters.
+ * `/café/@a` and `/caf%c3%a9/%40a/` are `/caf%C3%A9/@a`.
  */
 export function normalizePath(path: string): string {
   if (path === "/" || PLAIN.test(path)) return path;
   const parsed = URL.parse(`http://localhost${path}`)?.pathname ?? path;
   const spelled = parsed.replaceAll(/%[\da-f]{2}/gi, (escape) => {
     const char = String.fromCharCode(parseInt(escape.slice(1), 16));
-    return /[\w.~-]/.test(char) ? char : escape.toUpperCase();
+    return DECODED.test(char) ? char : escape.toUpperCase();
   });
   return trimEnd(spelled, "/") || "/";
 }

@@ -72,6 +72,33 @@ Deno.test("revalidatePath() invalidates an exact path, or everything below one w
     ["/Posts", "/posts", false],
     ["/a b ?page=2", "/a%20b%20", true],
     ["/a ", "/a", true],
+    ["/users/ada@x.org", "/users/ada%40x.org", true],
+    ["/users/ada%40x.org", "/users/ada@x.org", true],
+    ["/users/ada@x.org/*", "/users/ada%40x.org/posts", true],
+    ["/%3a%40/*", "/:@/x", true],
+    ["/a|b^c[d]e'f!g(h)i*j", "/a%7Cb%5ec%5Bd%5De%27f%21g%28h%29i%2Aj", true],
+    ["/a%7cb%5Ec%5bd%5de%27f%21g%28h%29i%2aj", "/a|b^c[d]e'f!g(h)i*j", true],
+    ["/$&+,;=", "/%24%26%2B%2C%3B%3D", true],
+    ['/a"b<c>d`e{f}', "/a%22b%3Cc%3Ed%60e%7Bf%7D", true],
+    ["/a b+c", "/a%20b%2bc", true],
+    ["/a+b", "/a%20b", false],
+    ["/a%2540b", "/a%40b", false],
+    ["/a%2540b", "/a@b", false],
+    ["/a%25b", "/a%b", false],
+    ["/a%25b", "/a%25b", true],
+    ["/a%3Fb", "/a", false],
+    ["/a%3fb", "/a%3Fb", true],
+    ["/a%23b", "/a%23b", true],
+    ["/a%5Cb", "/a/b", false],
+    ["/a%2Fb/*", "/a/b/c", false],
+    ["/a%2f@/*", "/a%2F%40/c", true],
+    ["/%ff%40", "/%FF@", true],
+    ["/%c3@", "/%C3%40", true],
+    ["/%00@", "/%00%40", true],
+    ["/%e2%82%ac", "/€", true],
+    ["/%", "/%", true],
+    ["/%4", "/%4", true],
+    ["/é", "/e%CC%81", false],
     [`/posts${DEEP}/*`, `/posts${DEEP}/1`, true],
     // Of a prefix that is too long, only the beginning counts.
     [`/posts${DEEP}/*`, `/posts${DEEP}`, true],
@@ -254,6 +281,50 @@ Deno.test("revalidatePath() invalidates values used in requests for the path", a
   await cache.revalidatePath("/posts/2");
   assertEquals(await get("/posts/2"), 4);
   assertEquals(await load(), 4);
+});
+
+Deno.test("A change of a page invalidates it at each spelling of its path", async () => {
+  const users = new Map<string, string>();
+  const cache = createCache();
+  const load = cache.cacheFunction((id: string) => users.get(id), ["user"]);
+  const app = createApp({
+    routes: [{
+      path: "/users/:id",
+      loader: async ({ params }) => await load(params["id"]!) ?? "gone",
+      action: ({ params }) => void users.delete(params["id"]!),
+    }, {
+      path: "/revalidate/:id",
+      action: async ({ params }) => {
+        users.delete(params["id"]!);
+        await cache.revalidatePath(`/users/${params["id"]}`);
+      },
+    }],
+  }).use(cache.cacheResponse({ maxAge: 60 }));
+  const send = async (path: string, method = "GET") => {
+    const request = new Request(`http://localhost${path}`, { method });
+    const response = await app.fetch(request);
+    return response.status === 204 ? undefined : await response.json();
+  };
+  for (const id of ["ada@x.org", "a:b", "a|b", "[a]", "a'b", "é", "a b"]) {
+    const encoded = encodeURIComponent(id);
+    const escaped = Array.from(
+      new TextEncoder().encode(id),
+      (byte) => `%${byte.toString(16).padStart(2, "0")}`,
+    ).join("");
+    for (const changed of ["users", "revalidate"]) {
+      for (const spelling of [id, encoded, escaped]) {
+        users.set(id, id);
+        for (const each of [id, encoded, escaped]) {
+          await cache.revalidate({ all: true });
+          assertEquals(await send(`/users/${each}`), id);
+          users.set(id, id);
+          await send(`/${changed}/${spelling}`, "DELETE");
+          assertEquals(await send(`/users/${each}`), "gone", each);
+          users.set(id, id);
+        }
+      }
+    }
+  }
 });
 
 Deno.test("Values used outside an HTTP request have no path", async () => {
