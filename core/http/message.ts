@@ -148,20 +148,32 @@ export function hasHeader(headers: Headers, name: string): boolean {
 
 /**
  * Changes the headers of a response. Returns a copy if they are immutable, as in a
- * response from `fetch`.
+ * response from `fetch`, or if a handler may give the response to others too.
  */
 export function editHeaders(
   response: Response,
   edit: (headers: Headers) => void,
 ): Response {
-  try {
-    edit(response.headers);
-    return response;
-  } catch {
-    const copy = copyResponse(response);
-    edit(copy.headers);
-    return copy;
+  if (!isReusable(response)) {
+    try {
+      edit(response.headers);
+      return response;
+    } catch {
+      // They are immutable.
+    }
   }
+  const copy = copyResponse(response);
+  edit(copy.headers);
+  return copy;
+}
+
+/**
+ * Whether a response may have no body, so that it can be sent several times. Reading
+ * `body` would make a stream of bytes, so this reads what bodies rarely have: another
+ * status than 200 without a type.
+ */
+function isReusable({ status, headers }: Response): boolean {
+  return status !== 200 && (status === 204 || !headers.has("content-type"));
 }
 
 /** The header with the trace's id. */

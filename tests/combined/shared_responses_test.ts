@@ -279,6 +279,60 @@ Deno.test("A personal response has no headers that let shared caches store it", 
   await app.close();
 });
 
+Deno.test("A response without a body that several requests get keeps no marks of one", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const typed = { "content-type": "text/plain" };
+  const responses = [204, 303, 404, 500, 304, 201].flatMap((status) =>
+    [{}, { "surrogate-control": "max-age=60" }].map((forCDN) =>
+      new Response(null, {
+        status,
+        headers: {
+          location: "/",
+          "server-timing": "db;dur=1",
+          ...forCDN,
+          ...(status === 204 ? typed : {}),
+        },
+      })
+    )
+  );
+  const before = responses.map(({ headers }) => [...headers]);
+  const plugin = tracePlugin(createTracer(), {
+    authorize: () => true,
+    sample: ({ headers }) => headers.has("x-sampled"),
+  });
+  const app = createApp({ trace: plugin, plugins: [auth] });
+  for (const [i, response] of responses.entries()) {
+    const answer = (_request: Request, context: Context) => {
+      if (context.url.search !== "") getUser(context);
+      if (context.url.search === "?throw") throw response;
+      return response;
+    };
+    app.route({ path: `/${i}`, handler: answer });
+  }
+  const get = async (path: string, headers: HeadersInit = {}) =>
+    (await app.fetch(new Request(`http://localhost${path}`, { headers })))
+      .headers;
+  for (const [i, response] of responses.entries()) {
+    const isForCDN = response.headers.has("surrogate-control");
+    const ids = new Set<string>();
+    for (const query of ["", "?user", "?throw"]) {
+      const headers = await get(`/${i}${query}`, { "x-sampled": "1" });
+      const id = headers.get("x-app-trace-id");
+      if (id !== null) ids.add(id);
+      const control = query === "" ? null : "private";
+      assertEquals(headers.get("cache-control"), control);
+      const isKept = isForCDN && query === "";
+      assertEquals(headers.has("surrogate-control"), isKept);
+    }
+    assertEquals(ids.size, isForCDN ? 0 : 3);
+    assertEquals([...await get(`/${i}`)], before[i]);
+    assertEquals([...response.headers], before[i]);
+  }
+  await app.close();
+});
+
 Deno.test("A personal response keeps the header that forbids nginx to store it", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
