@@ -28,6 +28,7 @@ import {
 } from "./memory_store.ts";
 import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
 import {
+  groupNames,
   readInvalidation,
   type RevalidateOptions,
   type RevalidateResult,
@@ -212,11 +213,7 @@ export function createParts(options: CacheOptions) {
     revalidateTag: (...tags) => revalidate({ tags }),
     revalidatePath: (...paths) => revalidate({ paths }),
     revalidate,
-    onDemandRevalidate: (...tagsOrPaths) =>
-      revalidate(Object.groupBy(
-        tagsOrPaths,
-        (name) => String(name).startsWith("/") ? "paths" : "tags",
-      )),
+    onDemandRevalidate: (...tagsOrPaths) => revalidate(groupNames(tagsOrPaths)),
     createRevalidationHandler: (secret) => createHandler(revalidate, secret),
     cacheResponse: (options) => createResponseCache(() => access, options),
     stats: () => ({

@@ -5,7 +5,11 @@
  */
 
 import { currentCache } from "./default_cache.ts";
-import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+import {
+  groupNames,
+  type RevalidateOptions,
+  type RevalidateResult,
+} from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
 
 /**
@@ -24,7 +28,7 @@ import { createHandler } from "./revalidation_handler.ts";
  * ```
  */
 export function revalidateTag(...tags: string[]): Promise<RevalidateResult> {
-  return currentCache().cache.revalidateTag(...tags);
+  return revalidate({ tags });
 }
 
 /**
@@ -44,7 +48,7 @@ export function revalidateTag(...tags: string[]): Promise<RevalidateResult> {
  * ```
  */
 export function revalidatePath(...paths: string[]): Promise<RevalidateResult> {
-  return currentCache().cache.revalidatePath(...paths);
+  return revalidate({ paths });
 }
 
 /**
@@ -85,7 +89,7 @@ export function revalidate(
 export function onDemandRevalidate(
   ...tagsOrPaths: string[]
 ): Promise<RevalidateResult> {
-  return currentCache().cache.onDemandRevalidate(...tagsOrPaths);
+  return revalidate(groupNames(tagsOrPaths));
 }
 
 /**

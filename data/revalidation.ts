@@ -40,6 +40,14 @@ const REVALIDATE: OptionRules<RevalidateOptions> = {
   all: aBoolean,
 };
 
+/** Returns the options for tags and paths in one list. */
+export function groupNames(names: readonly string[]): RevalidateOptions {
+  return Object.groupBy(
+    names,
+    (name) => String(name).startsWith("/") ? "paths" : "tags",
+  );
+}
+
 /**
  * Reads the options of `revalidate()`.
  *

@@ -1,8 +1,13 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import type { RequestContext } from "@quartet/kit/app";
+import * as data from "@quartet/kit/data";
 import { createCache, createMemoryStore } from "@quartet/kit/data";
-import type { Cache, RevalidateOptions } from "@quartet/kit/data";
+import type {
+  Cache,
+  RevalidateOptions,
+  RevalidateResult,
+} from "@quartet/kit/data";
 import { startDeno } from "../helpers.ts";
 import { counter, settle, timedCache } from "./helpers.ts";
 import { RequestScope, runInScope } from "../../core/request_scope.ts";
@@ -388,6 +393,39 @@ Deno.test("400 invalidations of long names leave no memory behind", async () => 
   assertEquals(names, 400);
   // Half of the characters of a round's 50 names of one kind.
   assertLess(growth, 5_000_000);
+});
+
+Deno.test("One call invalidates 100,000 names", async () => {
+  const names = (start: string) =>
+    Array.from({ length: 100_000 }, (_, i) => `${start}${i}`);
+  const fn = counter();
+  const options = { maxAge: 60, tags: ["t9"], paths: ["/9", "/x9/1"] };
+  type Names = Pick<
+    Cache,
+    | "cached"
+    | "revalidate"
+    | "revalidateTag"
+    | "revalidatePath"
+    | "onDemandRevalidate"
+  >;
+  const calls: ((cache: Names) => Promise<RevalidateResult>)[] = [
+    (cache) => cache.revalidateTag(...names("t")),
+    (cache) => cache.revalidatePath(...names("/")),
+    (cache) => cache.revalidatePath(...names("/x").map((path) => `${path}/*`)),
+    (cache) => cache.onDemandRevalidate(...names("/")),
+    (cache) => cache.onDemandRevalidate(...names("t")),
+    (cache) => cache.revalidate({ tags: names("t") }),
+  ];
+  for (const cache of [data, createCache()]) {
+    for (const call of calls) {
+      const before = await cache.cached("100,000 names", fn, options);
+      const { success, revalidated } = await call(cache);
+      assert(success);
+      assertEquals(revalidated.tags.length + revalidated.paths.length, 100_000);
+      const after = await cache.cached("100,000 names", fn, options);
+      assertEquals(after, before + 1);
+    }
+  }
 });
 
 Deno.test("A late invalidation from another process still invalidates a value", async () => {
