@@ -214,7 +214,7 @@ export function createParts(options: CacheOptions) {
     revalidatePath: (...paths) => revalidate({ paths }),
     revalidate,
     onDemandRevalidate: (...tagsOrPaths) => revalidate(groupNames(tagsOrPaths)),
-    createRevalidationHandler: (secret) => createHandler(revalidate, secret),
+    createRevalidationHandler: (...secret) => createHandler(revalidate, secret),
     cacheResponse: (options) => createResponseCache(() => access, options),
     stats: () => ({
       hits: engine.counts.hit,

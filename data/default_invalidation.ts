@@ -100,8 +100,9 @@ export function onDemandRevalidate(
  * `{ "error": { "code", "message" } }`.
  *
  * @param secret The secret that requests must send as `Authorization: Bearer …`.
- * Without it, everyone may call the route, and a warning is logged.
- * @throws {TypeError} If the secret is empty.
+ * Without this argument, everyone may call the route, and a warning is logged.
+ * @throws {TypeError} If the secret is empty or `undefined`, as an environment
+ * variable that isn't set.
  *
  * @example
  * ```ts
@@ -115,6 +116,7 @@ export function onDemandRevalidate(
  */
 export function createRevalidationHandler(
   secret?: string,
-): (request: Request) => Promise<Response> {
+): (request: Request) => Promise<Response>;
+export function createRevalidationHandler(...secret: [secret?: string]) {
   return createHandler(revalidate, secret);
 }

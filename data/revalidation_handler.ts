@@ -1,5 +1,5 @@
 import { checkValue } from "../core/check/options.ts";
-import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
+import { aNonEmptyString, kindOf, type Rule } from "../core/check/rules.ts";
 import { errorResponse, methodNotAllowed } from "../core/error_response.ts";
 import { checkRequest } from "../core/http/message.ts";
 import { type BodyError, readBodyJSON } from "../core/http/read_body.ts";
@@ -9,12 +9,16 @@ import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 /** Maximum size of a body, in bytes. */
 const MAX_BODY = 64 * 1024;
 
-/** See `createRevalidationHandler()`. */
+/**
+ * See `createRevalidationHandler()`.
+ *
+ * @param given Its arguments: none, or the secret.
+ */
 export function createHandler(
   revalidate: (options: RevalidateOptions) => Promise<RevalidateResult>,
-  secret: string | undefined,
+  given: readonly [secret?: string | undefined],
 ): (request: Request) => Promise<Response> {
-  const isAllowed = createGate(secret);
+  const isAllowed = createGate(given);
 
   return async function handleRevalidation(request) {
     checkRequest(request);
@@ -57,13 +61,14 @@ const loadComparison = () =>
 
 type Gate = (request: Request) => boolean | Promise<boolean>;
 
-function createGate(secret: string | undefined): Gate {
-  if (secret === undefined) {
+function createGate(given: readonly [secret?: string | undefined]): Gate {
+  if (given.length === 0) {
     console.warn(
       "createRevalidationHandler() has no secret: anyone who can reach its route can empty the cache",
     );
     return () => true;
   }
+  const secret = given[0]!;
   checkValue(secret, "secret", aSecret, "create revalidation handler");
   // Computed at the first request.
   let expected: Promise<ArrayBuffer> | undefined;
@@ -81,7 +86,16 @@ function createGate(secret: string | undefined): Gate {
   };
 }
 
-const aSecret = asSecret(aNonEmptyString);
+const aSecret: Rule = {
+  ...aNonEmptyString,
+  // Never shows the value.
+  describe: (secret) =>
+    secret === undefined
+      ? "undefined; set the environment variable that it comes from, or leave the argument out to let everyone call the route"
+      : secret === ""
+      ? '""'
+      : kindOf(secret),
+};
 
 function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);

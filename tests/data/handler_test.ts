@@ -211,22 +211,38 @@ Deno.test("createRevalidationHandler() rejects an empty or non-string secret", (
   }
 });
 
+Deno.test("createRevalidationHandler() rejects a secret from an unset variable", () => {
+  const secret = Deno.env.get("A_VARIABLE_THAT_NOBODY_SETS");
+  const { cache } = timedCache();
+  for (
+    const create of [createRevalidationHandler, cache.createRevalidationHandler]
+  ) {
+    assertThrows(
+      () => create(secret),
+      TypeError,
+      "Cannot create revalidation handler: secret must be a non-empty string, received undefined; set the environment variable",
+    );
+  }
+});
+
 Deno.test("Without a secret, the handler accepts all requests and warns once", async () => {
   const { cache } = timedCache();
   const warnings: unknown[] = [];
   const { warn } = console;
   console.warn = (text) => warnings.push(text);
   try {
-    const handler = cache.createRevalidationHandler();
-    for (let i = 0; i < 3; i++) {
-      const response = await handler(post("{}", { authorization: "" }));
-      assertEquals(response.status, 200);
-      await response.body?.cancel();
+    for (const handlers of [cache, { createRevalidationHandler }]) {
+      const handler = handlers.createRevalidationHandler();
+      for (let i = 0; i < 3; i++) {
+        const response = await handler(post("{}", { authorization: "" }));
+        assertEquals(response.status, 200);
+        await response.body?.cancel();
+      }
     }
   } finally {
     console.warn = warn;
   }
-  assertEquals(warnings.length, 1);
+  assertEquals(warnings.length, 2);
 });
 
 Deno.test("The handler answers 503 without details if other processes weren't notified", async () => {
