@@ -5,21 +5,44 @@
  * @module
  */
 
+import { show } from "../check/rules.ts";
 import type { Attributes } from "../observed_span.ts";
 
 const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"] as const;
 
+const KNOWN = ["development", "production", "test"];
+
 /**
  * Whether this process runs in production: `DENO_ENV` or `NODE_ENV` is
  * `production`, or it runs on Deno Deploy. If the environment can't be read, it
- * counts as production, so that defaults are secure.
+ * counts as production, so that defaults are secure. Any other value counts as
+ * development. An unknown one may be a mistake, so it's logged once.
  */
 export function isProduction(): boolean {
   const values = readVariables();
   if (values === undefined) return true;
-  const [deployment, deno, node] = values;
-  return deployment !== undefined || deno === "production" ||
-    node === "production";
+  const [deployment, ...environments] = values;
+  if (deployment !== undefined || environments.includes("production")) {
+    return true;
+  }
+  const wrong = environments.findIndex((each) => each && !KNOWN.includes(each));
+  if (wrong !== -1) warn(NAMES[1 + wrong]!, environments[wrong]!);
+  return false;
+}
+
+/** Whether this process has warned of an unknown environment. */
+let isWarned = false;
+
+function warn(variable: string, value: string): void {
+  if (isWarned) return;
+  isWarned = true;
+  // `printable()` imports this file.
+  const shown = show(value).replaceAll(/[^ -~…]/g, "?");
+  console.warn(
+    `${variable} is ${shown}, which counts as development. In production, set it to "production". Known values: ${
+      KNOWN.join(", ")
+    }`,
+  );
 }
 
 /** Returns a variable, or `undefined` without permission. Never prompts. */

@@ -206,6 +206,47 @@ Deno.test("A short secret is reported once outside production", async () => {
   );
 });
 
+Deno.test("An unknown environment is reported once, and counts as development", async () => {
+  const warnings = async (environments: readonly Record<string, string>[]) => {
+    const script = `
+      import { mock } from "@quartet/kit/auth";
+      for (const environment of ${JSON.stringify(environments)}) {
+        for (const name of ["DENO_ENV", "NODE_ENV"]) Deno.env.delete(name);
+        for (const each of Object.entries(environment)) Deno.env.set(...each);
+        for (let i = 0; i < 2; i++) try { mock(); } catch { console.log("production"); }
+      }`;
+    await using child = startDeno(["eval", script]);
+    assertEquals(await child.code, 0, child.stderr);
+    const { stdout, stderr } = child;
+    return [stderr, stdout.match(/production/g)?.length ?? 0] as const;
+  };
+  const known = ["", "development", "test"].flatMap((value) => [
+    { DENO_ENV: value },
+    { NODE_ENV: value },
+  ]);
+  const production = { NODE_ENV: "production", DENO_ENV: "staging" };
+  assertEquals(await warnings([{}, ...known, production]), ["", 2]);
+  const text = (variable: string, value: string) =>
+    `${variable} is ${value}, which counts as development. In production, set it to "production". Known values: development, production, test\n`;
+  const cases = [
+    [{ DENO_ENV: "prod" }, text("DENO_ENV", '"prod"')],
+    [
+      { DENO_ENV: "test", NODE_ENV: "Production" },
+      text("NODE_ENV", '"Production"'),
+    ],
+    [
+      { NODE_ENV: `\x1b[2J\u202e\n${"x".repeat(10_000)}` },
+      text("NODE_ENV", `"\\u001b[2J?\\n${"x".repeat(73)}…"`),
+    ],
+  ] as const;
+  for (const [environment, warning] of cases) {
+    const [logged, productions] = await warnings([environment, {
+      DENO_ENV: "production ",
+    }]);
+    assertEquals([logged, productions], [warning, 0]);
+  }
+});
+
 Deno.test("An environment that can't be read counts as production", async () => {
   const script = `
     import { createAuthPlugin, mock } from "@quartet/kit/auth";
