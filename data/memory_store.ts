@@ -127,9 +127,10 @@ export class MemoryStore implements CacheStore {
   set(key: string, record: CacheRecord): void {
     const { value, tags, paths, keys } = record;
     const limit = Math.min(this.maxEntryBytes, this.#maxBytes);
-    // Records without parts share the tags and paths of their function.
+    // Records without parts share the tags and paths of their function, but not the
+    // path of the request, which is the last one.
     const scopes = keys === undefined
-      ? 0
+      ? (paths.at(-1)?.length ?? 0) * 2
       : byteSize([tags, paths, keys], limit);
     const bytes = ENTRY_BYTES + key.length * 2 + byteSize(value, limit) +
       scopes;

@@ -93,7 +93,11 @@ export function pathOfScope(
   if (path !== undefined) return path;
   const url = urlOf(context);
   if (url === undefined) return undefined;
-  const normalized = normalizePath(pathOf(url));
+  let normalized = normalizePath(pathOf(url));
+  // A part of a string keeps the whole string in memory, such as a long query.
+  if (url.length > normalized.length + MAX_NAME) {
+    normalized = JSON.parse(JSON.stringify(normalized));
+  }
   known.set(context, normalized);
   return normalized;
 }

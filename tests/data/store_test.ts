@@ -1,10 +1,11 @@
 import { format } from "node:util";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import {
   type CacheStore,
   createCache,
   createMemoryStore,
 } from "@quartet/kit/data";
+import { startDeno } from "../helpers.ts";
 import { settle, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 import { testStore } from "./store_contract.ts";
@@ -47,6 +48,23 @@ function broken(how: () => never): CacheStore {
     invalidate: how,
     claim: how,
   };
+}
+
+for (const part of ["path", "query"]) {
+  Deno.test(`Values of requests with a long ${part} take no more memory than maxBytes`, async () => {
+    await using child = startDeno([
+      "run",
+      "-A",
+      "--v8-flags=--expose-gc",
+      "tests/data/address_memory.ts",
+      part,
+    ]);
+    assertEquals(await child.code, 0, child.stderr);
+    const { requests, growth } = JSON.parse(child.stdout);
+    assertEquals(requests, 400);
+    // Half of the characters of a round's 50 addresses.
+    assertLess(growth, 5_000_000);
+  });
 }
 
 Deno.test("A store that fails never fails a call, and is reported once", async () => {
