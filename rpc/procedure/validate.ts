@@ -113,29 +113,67 @@ export interface ValidationIssue {
   readonly code?: string;
 }
 
+// A value of 1 MiB may have half a million issues, or a key of that size.
+/** Maximum issues in the details. */
+const MAX_ISSUES = 100;
+/** Maximum characters of all issues as JSON. One issue never has more. */
+const MAX_SIZE = 65_536;
+/** Maximum characters of a message. */
+const MAX_MESSAGE = 2_000;
+/** Maximum keys of a path. */
+const MAX_KEYS = 64;
+/** Maximum characters of such a key. */
+const MAX_KEY = 128;
+
 /**
  * Returns the parts of a schema's report for callers: path, message and code of
- * issues, or the message of an error.
+ * the first issues, or the message of an error.
  *
  * @param value The rejected value, which the messages then don't quote.
  */
 export function detailsOf(error: unknown, value: unknown): ValidationDetails {
+  const partsOf = createPartsOf();
+  const issues = issuesOf(error);
+  if (issues === undefined) {
+    const message = error instanceof Error && error.message;
+    return { message: textOf(message, value, partsOf) };
+  }
+  const details: ValidationIssue[] = [];
+  let size = 0;
+  for (const it of issues) {
+    const issue = issueOf(it, value, partsOf);
+    size += JSON.stringify(issue).length;
+    if (details.length === MAX_ISSUES || size > MAX_SIZE) break;
+    details.push(issue);
+  }
+  return details;
+}
+
+/** Returns the number of issues in a schema's report. */
+export function countIssues(error: unknown): number {
+  return issuesOf(error)?.length ?? 0;
+}
+
+function issuesOf(error: unknown): readonly unknown[] | undefined {
   const issues = (error as { issues?: unknown } | null | undefined)?.issues;
-  if (Array.isArray(issues)) return issues.map((it) => issueOf(it, value));
-  return { message: textOf(error instanceof Error && error.message, value) };
+  return Array.isArray(issues) ? issues : undefined;
 }
 
 /** Maximum characters of an issue in an error's message. */
 const MAX_ISSUE = 200;
 
-/** Returns the path and text of the first issue, and how many more there are. */
-export function firstIssue(details: ValidationDetails): string {
+/**
+ * Returns the path and text of the first issue, and how many more there are.
+ *
+ * @param count The number of issues, of which `details` may have only some.
+ */
+export function firstIssue(details: ValidationDetails, count: number): string {
   if ("message" in details) return clip(details.message, MAX_ISSUE);
-  const [issue, ...others] = details;
+  const [issue] = details;
   const path = issue?.path?.join(".");
   const text = issue?.message ?? FALLBACK;
   return clip(path ? `${path}: ${text}` : text, MAX_ISSUE) +
-    (others.length === 0 ? "" : ` (and ${others.length} more)`);
+    (count <= 1 ? "" : ` (and ${count - 1} more)`);
 }
 
 /** Maximum fields named in a trace. */
@@ -155,30 +193,56 @@ const FALLBACK = "Validation failed";
 /** A text in quotes, or a number where messages and JSON have a value. */
 const SHOWN = /"[^"]*"|'[^']*'|(?<=\b(?:was|received) |[:[,])-?\d[\d.e+-]*/gi;
 
+/** Returns a value and everything in it. */
+type PartsOf = (value: unknown) => ReadonlySet<unknown>;
+
+/** Many issues may be about the same value, which may be large. */
+function createPartsOf(): PartsOf {
+  const known = new Map<unknown, Set<unknown>>();
+  return (value) => {
+    let parts = known.get(value);
+    if (parts !== undefined) return parts;
+    known.set(value, parts = new Set([value]));
+    // The loop also visits parts that it adds.
+    for (const part of parts) {
+      const inner = typeof part === "object" ? Object.values(part ?? {}) : [];
+      for (const it of inner) parts.add(it);
+    }
+    return parts;
+  };
+}
+
 /**
  * Returns a message that names the types of rejected values instead of quoting
  * them. Valibot and ArkType quote them, and callers log messages.
  */
-function textOf(message: unknown, value: unknown): string {
+function textOf(message: unknown, value: unknown, partsOf: PartsOf): string {
   if (typeof message !== "string") return FALLBACK;
+  // Cut last: half of a quoted value would stay.
+  return clip(withoutValue(message, value, partsOf), MAX_MESSAGE);
+}
+
+function withoutValue(
+  message: string,
+  value: unknown,
+  partsOf: PartsOf,
+): string {
   if (typeof value === "string") {
     // ArkType escapes the quotes in a text, Valibot doesn't.
     return [JSON.stringify(value), `"${value}"`, `'${value}'`]
       .reduce((text, shown) => text.replaceAll(shown, "a string"), message);
   }
-  const parts = new Set([value]);
-  // The loop also visits parts that it adds.
-  for (const part of parts) {
-    const inner = typeof part === "object" ? Object.values(part ?? {}) : [];
-    for (const it of inner) parts.add(it);
-  }
   return message.replaceAll(SHOWN, (shown) => {
     const part = /["']/.test(shown) ? shown.slice(1, -1) : Number(shown);
-    return parts.has(part) ? `a ${typeof part}` : shown;
+    return partsOf(value).has(part) ? `a ${typeof part}` : shown;
   });
 }
 
-function issueOf(issue: unknown, value: unknown): ValidationIssue {
+function issueOf(
+  issue: unknown,
+  value: unknown,
+  partsOf: PartsOf,
+): ValidationIssue {
   const { path, message, code, input, data = input } = Object(issue);
   // Not map(): a path of ArkType is an array of a class of its own.
   const keys = Array.isArray(path) ? Array.from(path, pathKey) : [];
@@ -186,9 +250,13 @@ function issueOf(issue: unknown, value: unknown): ValidationIssue {
   // ArkType and Valibot may have transformed a text before they rejected it.
   const rejected = typeof (data ?? {}) === "object" ? part : data;
   return {
-    ...(Array.isArray(path) ? { path: keys } : {}),
+    ...(Array.isArray(path) ? { path: keys.slice(0, MAX_KEYS).map(cut) } : {}),
     // A rejected key is in the path as well.
-    message: textOf(message, rejected === keys.at(-1) ? undefined : rejected),
+    message: textOf(
+      message,
+      rejected === keys.at(-1) ? undefined : rejected,
+      partsOf,
+    ),
     ...(typeof code === "string" ? { code } : {}),
   };
 }
@@ -199,4 +267,8 @@ function pathKey(segment: unknown): string | number {
     ? (segment as { key?: unknown }).key
     : segment;
   return typeof key === "number" ? key : String(key);
+}
+
+function cut(key: string | number): string | number {
+  return typeof key === "number" ? key : clip(key, MAX_KEY);
 }

@@ -115,17 +115,22 @@ export function refusalReason(
   return `refused: ${text || code}`;
 }
 
-/** Returns which field of an input is invalid, and why. */
+/**
+ * Returns which field of an input is invalid, and why.
+ *
+ * @param count The number of issues.
+ */
 export function invalidReason(
   details: ValidationDetails,
   input: unknown,
+  count: number,
 ): string {
   if ("message" in details) return "refused: the input is invalid";
-  const [issue, ...others] = details;
+  const [issue] = details;
   const values = isDevCommand() ? valuesOf(input) : undefined;
   if (values !== undefined && issue !== undefined) {
     const message = withoutValues(clip(issue.message, MAX_MESSAGE), values);
-    const reason = firstIssue([{ ...issue, message }, ...others]);
+    const reason = firstIssue([{ ...issue, message }], count);
     return `refused: ${redactText(reason)}`;
   }
   const field = issue?.path?.join(".") || "the input";

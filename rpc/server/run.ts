@@ -11,6 +11,7 @@ import { type MaybePromise, whenDone } from "../../core/promises.ts";
 import { currentScope, runWithin } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import {
+  countIssues,
   detailsOf,
   firstIssue,
   invalidFields,
@@ -80,8 +81,9 @@ function useInput(
     "app.rpc.invalid_fields": details && invalidFields(details),
   });
   if (details !== undefined) {
-    span?.setAttribute("app.reason", invalidReason(details, input));
-    const issue = firstIssue(details);
+    const count = countIssues((checked as { error?: unknown }).error);
+    span?.setAttribute("app.reason", invalidReason(details, input, count));
+    const issue = firstIssue(details, count);
     const message = `Input validation failed for ${call.path}: ${issue}`;
     throw new RPCError("VALIDATION_ERROR", message, 400, { details });
   }

@@ -123,6 +123,78 @@ Deno.test("Callers see the valid parts of malformed issues", async () => {
   ]);
 });
 
+Deno.test("Details have the first 100 issues, and the message counts the others", async () => {
+  for (const count of [99, 100, 101, 20_000]) {
+    const { error } = await send(z.array(z.string()), Array(count).fill(0));
+    assertEquals(error.details.length, Math.min(count, 100));
+    assertEquals(error.details.at(-1), {
+      path: [Math.min(count, 100) - 1],
+      message: "Invalid input: expected string, received number",
+      code: "invalid_type",
+    });
+    assertEquals(
+      error.message,
+      `Input validation failed for echo: 0: Invalid input: expected string, received number (and ${
+        count - 1
+      } more)`,
+    );
+  }
+});
+
+Deno.test("Long messages, keys and paths of issues are cut, and the details have at most 64 KiB", async () => {
+  const long = "\u0001".repeat(3_000);
+  const path = Array(65).fill(long);
+  const issues = Array(50).fill({ path, message: long, code: "long" });
+  const { error } = await send(throwing({ issues }), 1);
+  assertEquals(error.details.length, 1);
+  const [issue] = error.details;
+  assertEquals(issue.path.length, 64);
+  assertEquals(
+    issue.path[0],
+    `${"\u0001".repeat(128)}… (2872 more characters)`,
+  );
+  assertEquals(
+    issue.message,
+    `${"\u0001".repeat(2_000)}… (1000 more characters)`,
+  );
+  assert(JSON.stringify(error).length <= 65_536 + 2_000);
+  assert(error.message.endsWith(" (and 49 more)"));
+
+  const { error: one } = await send(throwing(new Error(long)), 1);
+  assertEquals(one.details, { message: issue.message });
+  const keys = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [
+    `key${i}`,
+    1,
+  ]));
+  const { error: unknown } = await send(z.strictObject({}), keys);
+  assert(JSON.stringify(unknown).length < 4_000);
+});
+
+Deno.test("A quoted value doesn't appear where a long message is cut", async () => {
+  const secret = "secret ".repeat(500);
+  const message = `${" ".repeat(1_980)}"${secret}" is wrong`;
+  const { error } = await send(throwing({ issues: [{ message }] }), secret);
+  assertEquals(error.details[0].message.trim(), "a string is wrong");
+});
+
+Deno.test("Many issues about one value read it once", async () => {
+  let reads = 0;
+  const input = {
+    get name() {
+      reads++;
+      return "ada";
+    },
+  };
+  const issues = Array(100).fill({ message: 'received "ada"' });
+  const router = createRouter({
+    add: procedure.query(throwing({ issues }), () => 1),
+  });
+  const error = await createCaller(router).add.query(input as never)
+    .catch((error) => error);
+  assertEquals(error.details.at(-1), { message: "received a string" });
+  assertEquals(reads, 1);
+});
+
 Deno.test("The rejected value is never part of the response", async () => {
   const schema = z.object({
     card: z.string().length(16),
