@@ -200,6 +200,8 @@ export function createState(
     work,
     /** Bytes of answers since the client had read everything. */
     unread: 0,
+    /** At most this many bytes of subscriptions' messages are unsent. */
+    waiting: 0,
     /** The sessions that end subscriptions, unless that is turned off. */
     sessions: endWithSession ? createSessions(request) : undefined,
     /**

@@ -35,7 +35,7 @@ const LOW_WATER = 262_144;
  * more.
  */
 const MAX_RUN = 2;
-/** Values sent between two checks of the clock and the socket. */
+/** Values sent between two checks of the clock. */
 const LOOK_EVERY = 32;
 /** Maximum bytes in UTF-8 of one UTF-16 code unit. */
 const MAX_UNIT = 3;
@@ -56,17 +56,28 @@ export async function streamTo(
   ws: Socket,
   { endpoint, id, input, lastEventId, traceparent, controller }: Subscription,
   { transformer, report }: RouterParts,
-  { sessions, openSpan }: ConnectionState,
+  state: ConnectionState,
 ): Promise<void> {
   const { data } = ws;
+  const { sessions, openSpan } = state;
   const { signal } = controller;
+  const push = (message: string) => {
+    state.waiting += message.length * MAX_UNIT;
+    ws.send(message);
+  };
+  /** Returns a promise of room for a message, if the socket has none. */
+  const room = () => {
+    // Reading the backlog is slow, so do it only when it may be too large.
+    if (state.waiting > HIGH_WATER) state.waiting = unsent(ws);
+    return state.waiting > HIGH_WATER ? drained(ws, signal) : undefined;
+  };
   let sessionError: RPCError | undefined;
   const end: EndSubscription = (error) => {
     if (signal.aborted) return;
     sessionError = error;
     data.subscriptions.delete(id);
     try {
-      ws.send(errorMessage(id, error));
+      push(errorMessage(id, error));
     } catch {
       // A broken socket of another server must not keep the others waiting.
     }
@@ -74,7 +85,7 @@ export async function streamTo(
   };
   const scope = new SubscriptionScope((eventId) => {
     if (signal.aborted) return;
-    ws.send(JSON.stringify({ type: "started", id, eventId }));
+    push(JSON.stringify({ type: "started", id, eventId }));
   }, (_isOwn, session) => {
     // A `finally` that reads the session must not be cut short.
     if (session !== undefined && !signal.aborted) sessions?.join(session, end);
@@ -96,6 +107,9 @@ export async function streamTo(
   });
 
   async function stream(traffic?: Traffic): Promise<void> {
+    // Begins nothing for a client that doesn't read.
+    const full = room();
+    if (full !== undefined) await full;
     const ready = sessions?.begin();
     if (ready !== undefined) await ready;
     if (signal.aborted) return;
@@ -106,11 +120,10 @@ export async function streamTo(
       // From here on, the values carry the client's position.
       scope.start();
       const message = encode(value);
-      ws.send(message);
+      push(message);
       traffic?.add(message);
-      return message.length;
     };
-    await pump(ws, call, values, signal, send);
+    await pump(call, values, signal, send, room);
     if (sessionError !== undefined) throw sessionError;
   }
 
@@ -128,13 +141,14 @@ export async function streamTo(
   }
 
   await scope.run(async () => {
+    let last = JSON.stringify({ type: "complete", id });
     try {
       await (openSpan === undefined ? stream() : streamInSpan(openSpan));
-      if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
     } catch (error) {
-      const failure = report(error, call);
-      if (!signal.aborted) ws.send(errorMessage(id, failure));
+      last = errorMessage(id, report(error, call));
     }
+    await room();
+    if (!signal.aborted) push(last);
   });
   scope.end();
   call.settle();
@@ -149,19 +163,19 @@ export function errorMessage(id: string | null, error: RPCError): string {
 
 /**
  * Sends the iterator's values until it is done or the signal aborts. The
- * generator's `finally` has run when this resolves. `send` returns the length of
- * its message, in UTF-16 code units.
+ * generator's `finally` has run when this resolves. `room` returns a promise if
+ * `send` must wait.
  *
  * An abort calls `return()`. A generator at a `yield` then runs its `finally`. A
  * waiting generator does so when its wait settles, which is at once if it passes
  * `signal` on.
  */
 async function pump(
-  ws: Socket,
   call: Call,
   iterator: AsyncIterator<unknown>,
   signal: AbortSignal,
-  send: (value: unknown) => number,
+  send: (value: unknown) => void,
+  room: () => Promise<void> | undefined,
 ): Promise<void> {
   let stopped: Promise<unknown> | undefined;
   const scope = currentScope();
@@ -185,30 +199,30 @@ async function pump(
   else signal.addEventListener("abort", onAbort, { once: true });
   try {
     let since = performance.now();
-    let waiting = unsent(ws);
     for (let sent = 1; !signal.aborted; sent++) {
       isSuspended = false;
       const result = await iterator.next();
       if (result.done) return;
       isSuspended = true;
-      if (signal.aborted) return;
       let { value } = result;
-      if (call.procedure.output !== undefined) {
+      if (call.procedure.output !== undefined && !signal.aborted) {
         value = value instanceof Tracked
           ? new Tracked(value.id, await checkOutput(call, value.value))
           : await checkOutput(call, value);
-        // Another subscription may use the id by now.
-        if (signal.aborted) return;
       }
-      // Reading the backlog is slow, so do it only when it may be too large.
-      waiting += send(value) * MAX_UNIT;
-      if (sent % LOOK_EVERY !== 0 && waiting <= HIGH_WATER) continue;
-      waiting = unsent(ws);
-      if (waiting > HIGH_WATER) {
-        await drained(ws, signal);
-        waiting = unsent(ws);
+      // The first values of many subscriptions may come at once.
+      const full = room();
+      if (full !== undefined) await full;
+      // Another subscription may use the id by now.
+      if (signal.aborted) return;
+      send(value);
+      const next = room();
+      if (next !== undefined) {
+        await next;
         since = performance.now();
-      } else if (performance.now() - since > MAX_RUN) {
+      } else if (
+        sent % LOOK_EVERY === 0 && performance.now() - since > MAX_RUN
+      ) {
         // Without this, a generator that never waits would block its own
         // unsubscribe message.
         await yieldToEventLoop();

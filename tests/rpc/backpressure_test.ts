@@ -128,6 +128,62 @@ Deno.test("A hundred paused generators on one connection share one buffer limit"
   assertEquals(subscriptions, 0);
 });
 
+Deno.test("The first values of subscriptions to a stalled reader wait, however many it starts and ends", async () => {
+  await using server = await startServer();
+  using reader = await connectRaw(server.port);
+  const input = { count: 1e9, size: 100_000 };
+  for (let i = 0; i < 1_500; i++) {
+    await reader.send(subscribe(`${i}`, "flood", input));
+    if (i % 100 !== 99) continue;
+    await settled(server, ({ produced }) => produced);
+    for (let id = i - 99; id <= i; id++) {
+      await reader.send({ type: "unsubscribe", id: `${id}` });
+    }
+  }
+  await reader.send(subscribe("last", "flood", { count: 2, size: 1 }));
+  const held = await settled(server, ({ subscriptions }) => subscriptions);
+  assertLess(held.buffered, 1.2 * MiB);
+  assertEquals(held.subscriptions, 1);
+  // The reader gets all that was sent before, then the last.
+  for (;;) {
+    const message = await reader.next();
+    if (message?.id !== "last") continue;
+    assertEquals(message, {
+      type: "data",
+      id: "last",
+      data: { n: 0, text: "x" },
+    });
+    break;
+  }
+});
+
+for (
+  const [what, path, input] of [
+    ["fail", "fail", undefined],
+    ["end", "count", 0],
+  ] as const
+) {
+  Deno.test(`A client that never reads is disconnected, if it starts subscriptions that ${what}`, async () => {
+    await using server = await startServer();
+    using client = await connectRaw(server.port);
+    let most = 0;
+    for (let batch = 0; batch < 150; batch++) {
+      const frames = Array.from({ length: 1_000 }, (_, i) => {
+        const id = `${batch}-${i}`.padEnd(128);
+        return [...frame(JSON.stringify(subscribe(id, path, input)))];
+      });
+      await client.send(new Uint8Array(frames.flat()));
+      const { buffered } = await server.figures();
+      // Nobody reads, so nothing waits because the socket was closed.
+      if (buffered === 0 && most > MiB) break;
+      most = Math.max(most, buffered);
+    }
+    assertEquals((await server.figures()).buffered, 0);
+    // Values and answers have a limit each.
+    assertLess(most, 5.2 * MiB);
+  });
+}
+
 /** Closes a connection with a close handshake, and reads until its end. */
 async function closeGracefully(client: RawClient): Promise<void> {
   await client.send(frame("", { opcode: 8 }));

@@ -7,6 +7,7 @@ import { createApp, type ServerWebSocket } from "@quartet/kit/app";
 import {
   createRouter,
   procedure,
+  RPCError,
   rpcPlugin,
   type WSConnectionData,
 } from "@quartet/kit/rpc";
@@ -60,6 +61,10 @@ const api = createRouter({
       if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve));
       yield n;
     }
+  }),
+  // deno-lint-ignore require-yield -- it fails before
+  fail: procedure.subscription(async function* () {
+    throw new RPCError("TOO_MUCH", "x".repeat(10_000));
   }),
   figures: procedure.query(z.boolean().default(false), figures),
 }, { onError() {} });
