@@ -36,8 +36,9 @@ export interface CallInfo<Context> {
   /** Aborted if the caller disconnects before the procedure is done. */
   readonly signal: AbortSignal;
   /**
-   * Headers of the response, such as cookies, also for failures. Headers of a
-   * thrown error take precedence. The response of a batch has the headers of
+   * Headers of the response, such as cookies, also for failures. A failure isn't
+   * cached, whatever these say. Headers of a thrown error take precedence. The
+   * response of a batch has the headers of
    * all its calls, in order. Headers of the body, such as its type, can't be
    * set. A subscription has no response, so its headers are ignored.
    * `createCaller` passes them to its caller.

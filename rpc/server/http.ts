@@ -31,7 +31,13 @@ import {
   refuseBody,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
-import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
+import {
+  addHeaders,
+  checkHeaders,
+  forbidStoring,
+  respond,
+  respondError,
+} from "./respond.ts";
 import { perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
@@ -176,12 +182,14 @@ export function createHTTPHandler(
     const sources = batch.map(() =>
       new RequestSource(source.request, source.ctx)
     );
+    let hasFailed = false;
     const envelopes = await Promise.all(batch.map(async (call, index) => {
       const source = sources[index]!;
       try {
         return await answerCall(source, readObject(call, "A call of a batch"));
       } catch (error) {
         if (!isA(error, RPCError)) throw error;
+        hasFailed = true;
         if (!source.arrived) recordRefusedCall(error);
         if (error.headers !== undefined) {
           addHeaders(source.responseHeaders, new Headers(error.headers));
@@ -195,6 +203,7 @@ export function createHTTPHandler(
       if (added !== undefined) addHeaders(source.responseHeaders, added);
       source.hasMutated ||= hasMutated;
     }
+    if (hasFailed && source.added !== undefined) forbidStoring(source.added);
     return `{"ok":true,"data":[${envelopes.join(",")}]}`;
   }
 

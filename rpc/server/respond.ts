@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sharedCacheHeaders } from "../../core/http/cache_control.ts";
 import { ownHeaderIn, type RPCError, stringifyError } from "../error.ts";
 
 /** Created once, which is faster than `Response.json` in Deno. */
@@ -35,7 +36,7 @@ export function respond(
 
 /**
  * Returns the response for an error. Its headers take precedence over headers
- * that procedures set.
+ * that procedures set. Only its own may let caches store it.
  */
 export function respondError(
   error: RPCError,
@@ -43,8 +44,9 @@ export function respondError(
   added?: Headers,
 ): Response {
   const { status } = error;
-  const headers = new Headers({ "cache-control": NO_STORE });
+  const headers = new Headers();
   if (added !== undefined) addHeaders(headers, added);
+  forbidStoring(headers);
   if (error.headers !== undefined) {
     addHeaders(headers, new Headers(error.headers));
   }
@@ -52,6 +54,12 @@ export function respondError(
   const envelope = `{"ok":false,"error":${stringifyError(error)}}`;
   const body = method === "HEAD" ? null : envelope;
   return new Response(body, { status, headers });
+}
+
+/** Keeps a failure out of caches: its procedure meant the success. */
+export function forbidStoring(headers: Headers): void {
+  for (const name of sharedCacheHeaders(headers)) headers.delete(name);
+  headers.set("cache-control", NO_STORE);
 }
 
 /** @throws {TypeError} If a procedure has set a reserved header. */

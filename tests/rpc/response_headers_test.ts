@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   createCaller,
   createRouter,
@@ -120,6 +120,100 @@ Deno.test("The response of a batch has the headers of all its calls, in order", 
   ]);
   assertEquals(headers.get("x-user"), "grace");
   assertEquals(headers.get("retry-after"), "9");
+});
+
+const FOR_CDNS = [
+  "cdn-cache-control",
+  "surrogate-control",
+  "cloudflare-cdn-cache-control",
+];
+/** Sets headers that let every cache store the response. */
+const shared = procedure.use(async ({ responseHeaders, next }) => {
+  responseHeaders.set("cache-control", "public, max-age=300");
+  for (const name of FOR_CDNS) responseHeaders.set(name, "max-age=300");
+  responseHeaders.set("x-user", "ada");
+  responseHeaders.append("set-cookie", "seen=yes");
+  return await next();
+});
+const cached = createRouter({
+  works: shared.query(() => 1),
+  invalid: shared.query(z.number(), () => 1),
+  breaks: shared.query(() => {
+    throw new Error("The database is down");
+  }),
+  refuses: shared.query(() => {
+    throw errors.unauthorized();
+  }),
+  answers: shared.query(() => {
+    throw new Response(null, { status: 403 });
+  }),
+  wrong: shared.query(({ responseHeaders }) => {
+    responseHeaders.set("content-length", "5");
+  }),
+  gone: shared.query(() => {
+    throw new RPCError("GONE", "Gone", 410, {
+      headers: {
+        "Cache-Control": "public, max-age=60",
+        "CDN-Cache-Control": "max-age=90",
+      },
+    });
+  }),
+}, log);
+const cacheHeaders = (headers: Headers) =>
+  ["cache-control", ...FOR_CDNS].map((name) => headers.get(name));
+
+Deno.test("A failure isn't stored by caches, although its procedure has set headers for a success", async () => {
+  const works = await ask(cached, {}, queryOf("works"));
+  assertEquals(works.status, 200);
+  assertEquals(cacheHeaders(works.headers), [
+    "public, max-age=300",
+    ...FOR_CDNS.map(() => "max-age=300"),
+  ]);
+  for (const path of ["invalid", "breaks", "refuses", "answers", "wrong"]) {
+    for (
+      const [init, query] of [
+        [{}, queryOf(path)],
+        [{ method: "HEAD" }, queryOf(path)],
+        [postOf({ path: [path], type: "query" }), ""],
+      ] as const
+    ) {
+      const { status, headers } = await ask(cached, init, query);
+      assert(status >= 400);
+      assertEquals(
+        cacheHeaders(headers),
+        ["no-store", ...FOR_CDNS.map(() => null)],
+        path,
+      );
+      // Other headers apply, unless one of them is reserved.
+      assertEquals(headers.get("x-user"), path === "wrong" ? null : "ada");
+    }
+  }
+  const gone = await ask(cached, {}, queryOf("gone"));
+  assertEquals(cacheHeaders(gone.headers), [
+    "public, max-age=60",
+    "max-age=90",
+    null,
+    null,
+  ]);
+});
+
+Deno.test("A batch with a failure isn't stored by caches", async () => {
+  const batch = async (...paths: string[]) =>
+    cacheHeaders(
+      (await ask(
+        cached,
+        postOf({
+          batch: paths.map((path) => ({ path: [path], type: "query" })),
+        }),
+      )).headers,
+    );
+  const stored = ["public, max-age=300", ...FOR_CDNS.map(() => "max-age=300")];
+  const unstored = ["no-store", ...FOR_CDNS.map(() => null)];
+  assertEquals(await batch("works", "works"), stored);
+  assertEquals(await batch("works", "refuses"), unstored);
+  assertEquals(await batch("refuses", "works"), unstored);
+  assertEquals(await batch("works", "missing"), unstored);
+  assertEquals(await batch("gone"), unstored);
 });
 
 Deno.test("Procedures can't set headers that the response sets itself", async () => {
