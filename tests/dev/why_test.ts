@@ -72,6 +72,10 @@ Deno.test("dev --trace prints why a request was refused and a look-up missed, an
     input: { title: "Secret plan" },
   });
   await child.printed(/rpc:rename refused: title: … is taken/);
+  await call("/api/rpc", { path: ["expense", "add"], type: "mutation" });
+  await child.printed(
+    /POST \/api\/rpc 404 [\d.]+ms Procedure not found: expense\.add\n/,
+  );
   for (
     const text of [
       `cache.get ["post",7] miss: it was never computed`,

@@ -8,7 +8,7 @@ import {
   formatDuration,
   messageOf,
   type Paint,
-  refusalOf,
+  refusalReasonOf,
   type Style,
   truncate,
 } from "./terminal.ts";
@@ -152,15 +152,18 @@ function rootLine(
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(printable(failureOf(root)), Math.floor(width / 3))
     : "";
-  const refusal = printable(
-    refusalOf(root) ?? attributeText(root, "app.rpc.end") ?? "",
+  const refusal = truncate(
+    printable(
+      refusalReasonOf(root) ?? attributeText(root, "app.rpc.end") ?? "",
+    ),
+    Math.floor(width * 0.4),
   );
   const room = width - failure.length - refusal.length - 16;
   const name = method !== undefined && pathname !== undefined
     ? `${method} ${pathname}`
     : root.name;
   const isSlow = trace.duration >= least;
-  const [title, place] = fit(name, root, isSlow, room, format);
+  const [title, place] = fit(() => name, root, isSlow, room, format);
   return [
     paint("bold", title),
     status,
@@ -185,7 +188,8 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const room = width - labelWidth - DURATION_WIDTH - repeated.length -
     failure.length - 4;
   const isSlow = row.duration >= slow;
-  const [action, place] = fit(actionOf(span), span, isSlow, room, format);
+  const textOf = (most: number) => actionOf(span, most);
+  const [action, place] = fit(textOf, span, isSlow, room, format);
   return [
     `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
@@ -197,9 +201,11 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
 /**
  * Returns a text and the line of user code behind a slow or failed span, as far
  * as there is room. Without the line, the text may become longer.
+ *
+ * @param textOf Returns the text for a width, if possible.
  */
 function fit(
-  text: string,
+  textOf: (most: number) => string,
   span: SpanData,
   isSlow: boolean,
   room: number,
@@ -210,7 +216,7 @@ function fit(
   const hasRoom = line !== "" && line.length < room - MIN_WIDTH;
   const place = hasRoom ? ` ${line}` : "";
   const most = Math.max(MIN_WIDTH, room - place.length);
-  return [truncate(printable(text), most), paint("dim", place)];
+  return [truncate(printable(textOf(most)), most), paint("dim", place)];
 }
 
 function paintFailure(span: SpanData, failure: string, paint: Paint): string {

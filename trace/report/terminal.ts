@@ -148,8 +148,14 @@ export function truncate(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
-/** Returns a short text for the work of a span. */
-export function actionOf(span: SpanData): string {
+/** Minimum characters of a detail before a result that is too long. */
+const MIN_DETAIL = 12;
+
+/**
+ * Returns a short text for the work of a span. Only its detail, such as the key
+ * of a cache, is cut to fit the width, because the result matters more.
+ */
+export function actionOf(span: SpanData, width = Infinity): string {
   const statement = statementOf(span);
   if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
   const detail = detailOf(span);
@@ -158,11 +164,13 @@ export function actionOf(span: SpanData): string {
     refusalOf(span);
   // The line of a failed span ends with its message.
   const isSaid = result?.endsWith(messageOf(span) ?? "\n");
-  return [
-    span.name,
-    detail === result ? undefined : detail,
-    isSaid ? undefined : result,
-  ].filter((part) => part !== undefined).join(" ");
+  const ending = isSaid || result === undefined ? "" : ` ${result}`;
+  if (detail === undefined || detail === result) return span.name + ending;
+  const room = width - span.name.length - ending.length - 1;
+  const shown = ending === ""
+    ? detail
+    : truncate(detail, Math.max(MIN_DETAIL, room));
+  return `${span.name} ${shown}${ending}`;
 }
 
 /** Returns the code of a call that was refused without a failure. */
@@ -170,6 +178,14 @@ export function refusalOf(span: SpanData): string | undefined {
   return span.status === "ok"
     ? attributeText(span, "rpc.status_code")
     : undefined;
+}
+
+/** Returns why such a call was refused, or its code if that isn't known. */
+export function refusalReasonOf(span: SpanData): string | undefined {
+  const code = refusalOf(span);
+  return code === undefined
+    ? undefined
+    : attributeText(span, "app.reason")?.replace(/^refused: /, "") ?? code;
 }
 
 /**

@@ -121,6 +121,65 @@ GET / 200 0.00ms
   );
 });
 
+Deno.test("A long key of a cache is cut before the reason for its result", () => {
+  const line = (key: string, reason: string, width: number) => {
+    const text = printed((tracer) => {
+      const root = tracer.startTrace("job", "custom");
+      root.child("cache.get", "data", {
+        "app.cache.key": key,
+        "app.cache.result": "miss",
+        "app.reason": reason,
+      }).end();
+      root.end();
+    }, { width });
+    const [, line] = text.split("\n");
+    assert(line!.length <= width, line);
+    return line!.slice(line!.indexOf("cache.get"));
+  };
+  const key = `["total","2db655d5-8a53-4e8c-9f0e-d5e0c2f6a111"]`;
+  const reason = "miss: tag expenses was invalidated 12 s ago by rpc:add";
+  assertEquals(line(key, reason, 160), `cache.get ${key} ${reason}`);
+  assertEquals(line(key, reason, 100), `cache.get ["total","2db65… ${reason}`);
+  assertEquals(
+    line(key, reason, 70),
+    `cache.get ["total","2… miss: tag expenses was inva…`,
+  );
+  assertMatch(
+    line("k".repeat(500), "\u001b".repeat(500), 100),
+    /^cache\.get k{11}… (\\x1b)+/,
+  );
+  assertEquals(line("fr", "miss", 60), "cache.get fr miss");
+});
+
+Deno.test("A refused call without a span of its own is printed with its reason, or its code", () => {
+  const line = (reason: string | undefined, width = 100, path = "/api/rpc") => {
+    const text = printed((tracer) => {
+      const root = tracer.startTrace(
+        "request",
+        "request",
+        request("POST", path, 404),
+      );
+      root.setAttribute("rpc.status_code", "NOT_FOUND");
+      if (reason !== undefined) root.setAttribute("app.reason", reason);
+      root.end();
+    }, { width });
+    const [line] = text.split("\n");
+    assert(line!.length <= width, line);
+    return line;
+  };
+  assertEquals(
+    line("refused: Procedure not found: expense.add"),
+    "POST /api/rpc 404 0.00ms Procedure not found: expense.add",
+  );
+  for (const reason of [undefined, "refused: NOT_FOUND"]) {
+    assertEquals(line(reason), "POST /api/rpc 404 0.00ms NOT_FOUND");
+  }
+  assertEquals(
+    line(`refused: ${"why ".repeat(100)}`, 60, `/${"x".repeat(200)}`),
+    "POST /xxxxxxxxxxxxx… 404 0.00ms why why why why why why…",
+  );
+});
+
 Deno.test("A trace that isn't a request is printed with its name", () => {
   const text = printed((tracer, clock) => {
     tracer.withSpan("build:site", "build", () => {
