@@ -7,7 +7,7 @@ export interface PluginHost {
   /** Adds a middleware. The first one added is the outermost. */
   use(middleware: Middleware<Context>): PluginHost;
   /** Adds a route. */
-  route<const Path extends string>(route: Route<Path>): PluginHost;
+  route(route: Route): PluginHost;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createApp, type Route } from "@quartet/kit/app";
+import { createApp, type PluginHost, type Route } from "@quartet/kit/app";
 import { withAuth } from "@quartet/kit/auth";
 
 /** Returns the parameters with which a route of an app answers a path. */
@@ -63,4 +63,28 @@ Deno.test("Parameters have any name if the path has other syntax, or isn't known
   assertEquals(await ask(app, "/digits/3"), ["3"]);
   assertEquals(await ask(app, "/maybe"), ["undefined"]);
   assertEquals(await ask(app, "/y/4"), ["4"]);
+});
+
+Deno.test("A plugin can add routes below a path, and code can stand in for an app", async () => {
+  function below(prefix: string, app: PluginHost): PluginHost {
+    return {
+      use: (middleware) => app.use(middleware),
+      route: (route) => app.route({ ...route, path: prefix + route.path }),
+    };
+  }
+  const routes: Route[] = [];
+  const recorder: PluginHost = {
+    use: () => recorder,
+    route(route: Route) {
+      routes.push(route);
+      return recorder;
+    },
+  };
+  const add = (app: PluginHost) =>
+    below("/v1", app).route({ path: "/a/:id", loader: ({ params }) => params });
+  const app = createApp();
+  add(app);
+  add(recorder);
+  assertEquals(await ask(app, "/v1/a/7"), { id: "7" });
+  assertEquals(routes.map(({ path }) => path), ["/v1/a/:id"]);
 });
