@@ -52,8 +52,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
     this.#request = request;
     this.#info = info;
     if (result instanceof Rejection) {
-      core.emit({ type: "session_rejected", reason: result.reason });
-      if (result.removesCookie) this.#cookies.clearSession();
+      const { credentialSource, reason } = result;
+      core.emit({ type: "session_rejected", reason });
+      if (credentialSource === "cookie") this.#cookies.dropSession(reason);
     } else if (isVerified(result) && context !== undefined) {
       // authenticate() notes it by the request.
       noteSession(this);
@@ -100,14 +101,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
     credentials: Record<string, unknown>,
   ): Promise<Session> {
     return this.#enter("auth:signIn", provider, () => {
-      const found = findProvider(this.#core.providers, provider);
-      return authorize(
-        this.#core,
-        found,
-        credentials,
-        this.#request,
-        this.#info,
-      );
+      const core = this.#core;
+      const found = findProvider(core.providers, provider);
+      return authorize(core, found, credentials, this.#request, this.#info);
     });
   }
 
@@ -248,9 +244,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
     // The request may have signed out, or in as another user, meanwhile.
     if (this.verified !== old) return this.session;
     this.become(verified);
-    // The cookie of a revoked session stays, see `removesCookie`.
-    if (verified && old.credentialSource === "cookie") {
-      this.#setSessionCookie(verified);
+    if (old.credentialSource === "cookie") {
+      if (verified === undefined) this.#cookies.dropSession("revoked");
+      else this.#setSessionCookie(verified);
     }
     return this.session;
   }

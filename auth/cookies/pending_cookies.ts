@@ -1,3 +1,4 @@
+import type { RejectionReason } from "../events.ts";
 import { type CookieSettings, formatCookie } from "./cookie_settings.ts";
 import { cookiesOf, isPieceOf } from "./cookies.ts";
 
@@ -27,8 +28,12 @@ export class PendingCookies {
 
   /** The `Cookie` header of the request. */
   get received(): string | null {
+    return this.#header("cookie");
+  }
+
+  #header(name: string): string | null {
     try {
-      return this.#request.headers.get("cookie");
+      return this.#request.headers.get(name);
     } catch {
       // Deno drops a request that has become a socket. Its response is sent.
       return null;
@@ -66,6 +71,17 @@ export class PendingCookies {
   /** Removes the session's cookie. */
   clearSession(): void {
     this.#replace([formatCookie(this.#settings, this.#settings.name, "", 0)]);
+  }
+
+  /**
+   * Removes the cookie of an invalid session. If the session has ended, a sign-in
+   * may have ended it while a script of the page sent this request. Then the
+   * browser may have the new cookie before this response.
+   */
+  dropSession(reason: RejectionReason): void {
+    const mode = this.#header("sec-fetch-mode");
+    const isByScript = mode !== null && mode !== "navigate";
+    if (reason !== "revoked" || !isByScript) this.clearSession();
   }
 
   /** Replaces the session's cookie, and removes all other pieces of it. */

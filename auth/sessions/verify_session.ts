@@ -63,15 +63,6 @@ export class Rejection {
     this.credentialSource = credentialSource;
     this.provider = provider;
   }
-
-  /**
-   * Whether the response removes the cookie. Not that of a revoked session: a
-   * sign-in ends the session before, and this response may come after the new
-   * cookie.
-   */
-  get removesCookie(): boolean {
-    return this.credentialSource === "cookie" && this.reason !== "revoked";
-  }
 }
 
 /** A credential whose session couldn't be looked up. */

@@ -16,6 +16,8 @@ import {
 
 const COOKIE = "app.session";
 const STORED = ["cookie", "hybrid"] as const;
+/** What browsers send with the requests of a script. */
+const BY_SCRIPT = { "sec-fetch-mode": "cors" };
 
 /** Starts an app whose requests to `/slow` wait for `finish()`. */
 async function startSlow(strategy: SessionStrategy, config: TestConfig = {}) {
@@ -44,7 +46,7 @@ async function startSlow(strategy: SessionStrategy, config: TestConfig = {}) {
     method = "GET",
   ) => {
     running = Promise.withResolvers();
-    const response = browser.ask(path, { method });
+    const response = browser.ask(path, { method, headers: BY_SCRIPT });
     await running.promise;
     return async () => {
       gate.resolve();
@@ -133,7 +135,7 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
     await using server = await startSlow(strategy);
     const browser = await server.signIn("ada");
     const cookie = `${COOKIE}=${browser.cookies.get(COOKIE)!.value}`;
-    const headers = { cookie };
+    const headers = { cookie, ...BY_SCRIPT };
     await post(browser, "/sign-in", "bob");
     // The page sent this request before it had the response of the sign-in.
     await (await browser.ask("/me", { headers })).body?.cancel();
@@ -143,12 +145,18 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
       new Request("http://localhost/", { headers }),
     );
     assertEquals(auth.getCookieHeaders(), []);
-    // An explicit sign-out removes it.
+    // An explicit sign-out removes it, and so does the next page.
     await auth.signOut();
     assertEquals(auth.getCookieHeaders().length, 1);
+    for (const mode of [{}, { "sec-fetch-mode": "navigate" }]) {
+      const page = await server.plugin.authenticate(
+        new Request("http://localhost/", { headers: { cookie, ...mode } }),
+      );
+      assertEquals(page.getCookieHeaders().length, 1);
+    }
     assertEquals(
       server.events.filter(({ type }) => type === "session_rejected").length,
-      2,
+      4,
     );
   }
 });
