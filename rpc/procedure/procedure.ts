@@ -67,8 +67,7 @@ export interface SubscriptionArgs<Input, Context>
 export interface MiddlewareArgs<Context> extends CallInfo<Context> {
   /**
    * Continues the call; call it once. Later middlewares and the handler get the
-   * given fields, which have the same names in each branch of a middleware.
-   * Rejects with their errors.
+   * given fields. Rejects with their errors.
    */
   readonly next: <
     Added extends
@@ -80,16 +79,11 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
 }
 
 /** The result of `next()`, which a middleware returns. */
-export interface NextResult<Added, Names = NoInfer<keyof Added>> {
+export interface NextResult<Added> {
   /** The procedure's output, or the stream of a subscription. */
   readonly output: unknown;
   /** For the compiler only. */
   readonly "~added"?: Added;
-  /**
-   * For the compiler only. Without it, a middleware that adds a field in one
-   * branch would compile as one that adds nothing.
-   */
-  readonly "~names"?: Names;
 }
 
 /** Code around a procedure. Returns the result of `next()`, or throws. */
@@ -114,8 +108,7 @@ export interface Procedure<
   /** The schema of the output, if there is one. */
   readonly output: Schema | undefined;
   /** The middlewares, outermost first. */
-  readonly middlewares:
-    readonly ((args: never) => Promise<NextResult<unknown, unknown>>)[];
+  readonly middlewares: readonly ProcedureMiddleware<never, unknown, never>[];
   /** The handler. */
   readonly handler: (args: never) => unknown;
   /** For the compiler only. */
