@@ -72,6 +72,8 @@ export interface ResourceTiming extends PerformanceEntry {
   readonly responseStatus?: number;
   readonly transferSize: number;
   readonly decodedBodySize: number;
+  /** Not empty if it came from a cache or a prefetch. Chromium knows at once. */
+  readonly deliveryType?: string;
   readonly serverTiming?: ServerTiming;
 }
 

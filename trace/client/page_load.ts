@@ -24,9 +24,8 @@ export function navigationTiming(): NavigationTiming {
 export function findPageTrace(
   timing: NavigationTiming,
 ): RegExpExecArray | null {
-  const text =
-    document.querySelector("meta[name=traceparent],meta[name=app-trace-id]")
-      ?.content ?? linkOf(timing);
+  const text = document.querySelector("[name=traceparent],[name=app-trace-id]")
+    ?.content ?? linkOf(timing);
   return isCached(timing) ? null : /[\da-f]{32}/.exec(text!);
 }
 

@@ -11,14 +11,14 @@ export function linkOf({ serverTiming }: ResourceTiming): string | undefined {
 }
 
 /**
- * Whether a response came from a cache. It would name the trace of an earlier
- * request. Other origins hide both sizes, and so does Firefox while a document
+ * Is truthy if a response came from a cache. It would name the trace of an earlier
+ * request. Other origins hide both sizes, and so do browsers while a document
  * arrives.
  */
 export function isCached(
-  { decodedBodySize, transferSize }: ResourceTiming,
-): boolean {
-  return transferSize === 0 && decodedBodySize > 0;
+  { decodedBodySize, deliveryType, transferSize }: ResourceTiming,
+): unknown {
+  return deliveryType || decodedBodySize && !transferSize;
 }
 
 /**
