@@ -12,7 +12,7 @@ export const SHUTDOWN_TIMEOUT = 10;
 /** Counts work in progress, and waits until there is none. */
 export class WorkCounter {
   #count = 0;
-  #whenIdle: (() => void) | undefined;
+  #idle: PromiseWithResolvers<void> | undefined;
 
   /** How much work is in progress. */
   get count(): number {
@@ -22,14 +22,15 @@ export class WorkCounter {
   readonly begin = (): void => void this.#count++;
 
   readonly end = (): void => {
-    if (--this.#count === 0) this.#whenIdle?.();
+    if (--this.#count > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
   };
 
+  /** Resolves when there is none. Several callers may wait. */
   idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle = resolve;
-      if (this.#count === 0) resolve();
-    });
+    if (this.#count === 0) return Promise.resolve();
+    return (this.#idle ??= Promise.withResolvers()).promise;
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { acceptDirect, refuseUncalled } from "../../core/middleware.ts";
 import { pathOf } from "../../core/http/message.ts";
 import type { Plugin } from "../../core/plugin.ts";
+import { yieldToEventLoop } from "../../core/promises.ts";
 import { runOutside } from "../../core/request_scope.ts";
 import type { Upgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
@@ -148,7 +149,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const allowed = readOrigins(trustedOrigins, operation, "trustedOrigins");
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
+  /** The generators of `connections`, also of closed ones. */
   const generators = new WorkCounter();
+  let isClosing = false;
   const { websocket } = router;
   let upgrader: Promise<Upgrader<WSConnectionData>> | undefined;
 
@@ -171,6 +174,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     server: UpgradeServer,
     request: Request,
     ctx: unknown,
+    work?: WorkCounter,
   ): boolean {
     if (
       !isUpgrade(request) || readHost(request) === undefined ||
@@ -184,7 +188,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
       originalRequest,
     };
-    createState(data, request, endWithSession, generators);
+    createState(data, request, endWithSession, work);
     return server.upgrade(request, { data });
   }
 
@@ -211,7 +215,8 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
 
   async function openSocket(request: Request, ctx: unknown): Promise<Response> {
     const sockets = await (upgrader ??= openUpgrader());
-    const isOpen = upgradeToWebSocket(sockets, request, ctx);
+    if (isClosing) return refuse(shuttingDown());
+    const isOpen = upgradeToWebSocket(sockets, request, ctx, generators);
     const response = sockets.response(request);
     if (isOpen) return response!;
     const refusal = isForeign(request)
@@ -221,6 +226,10 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       : response === undefined
       ? errors.badRequest("The WebSocket handshake is malformed")
       : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status);
+    return refuse(refusal);
+  }
+
+  function refuse(refusal: RPCError): Response {
     recordRefusal(refusal);
     return respondError(refusal, "GET");
   }
@@ -236,6 +245,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       return handle(request, ctx);
     },
     async close() {
+      isClosing = true;
       const reason = new Stopped("shutdown", "The server shuts down");
       const opened = await upgrader?.catch(() => undefined);
       for (const data of connections) abortAll(data, reason);
@@ -244,15 +254,20 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       const isLate = await limitClose((deadline) =>
         deadline.limits(generators.idle())
       );
-      if (isLate) {
+      // A deadline that has passed before comes first.
+      if (isLate) await yieldToEventLoop();
+      if (isLate && generators.count > 0) {
         console.error(
           "Subscriptions that still run after the shutdown: %d; pass their signal on to whatever they wait for",
           generators.count,
         );
       }
       await closed;
+      // Another app may use the plugin again.
+      isClosing = false;
     },
-    upgradeToWebSocket,
+    upgradeToWebSocket: (server, request, ctx) =>
+      upgradeToWebSocket(server, request, ctx),
     getWebSocketConfig: () => websocket,
   };
 }
@@ -263,6 +278,10 @@ function isUpgrade({ method, headers }: Request): boolean {
 }
 
 const TOO_MANY_SOCKETS = "This address has too many sockets open";
+
+function shuttingDown(): RPCError {
+  return new RPCError("UNAVAILABLE", "The server is shutting down", 503);
+}
 
 function hasRequest(ctx: unknown): ctx is Context {
   return typeof (ctx as Partial<Context> | null | undefined)?.withRequest ===

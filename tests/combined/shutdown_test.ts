@@ -1,16 +1,17 @@
 /** Work that goes on at a shutdown ends before what it needs is closed. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { createApp, serve, withPlugins } from "@quartet/kit/app";
 import type { Plugin, Server } from "@quartet/kit/app";
 import { createCache } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import type { UpgradeServer } from "@quartet/kit/rpc";
 import { captureErrors, UNHURRIED } from "../helpers.ts";
 import { connect, subscribe } from "../rpc/helpers.ts";
 
 const SILENT = { port: 0, onListen: () => {}, signals: false };
 
-function endpointOf({ address }: Server) {
+function endpointOf({ address }: Pick<Server, "address">) {
   return { url: `http://127.0.0.1:${address.port}/api/rpc` };
 }
 
@@ -117,6 +118,100 @@ Deno.test("A generator that ignores its signal doesn't keep a server from shutti
   assertEquals(errors.lines, [
     "Subscriptions that still run after the shutdown: %d; pass their signal on to whatever they wait for 1",
   ]);
+});
+
+/** Creates a subscription whose `finally` waits for `finish()`. */
+function createSlowEnd() {
+  const gate = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const router = createRouter({
+    slow: procedure.subscription(async function* ({ signal }) {
+      signal.addEventListener("abort", () => aborted.resolve());
+      try {
+        yield 1;
+        await aborted.promise;
+      } finally {
+        await gate.promise;
+      }
+    }),
+  });
+  return { router, aborted: aborted.promise, finish: gate.resolve };
+}
+
+Deno.test("While an RPC plugin closes, it opens no sockets, and a second close() waits too", async () => {
+  const { router, aborted, finish } = createSlowEnd();
+  const rpc = rpcPlugin({ router });
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    (request) => rpc.handle(request) ?? new Response("other"),
+  );
+  const endpoint = endpointOf({ address: server.addr });
+  await using client = await connect(endpoint);
+  client.send(subscribe("1", "slow"));
+  await client.next();
+  using errors = captureErrors();
+  const closed = Promise.all([rpc.close!(), rpc.close!()]);
+  await aborted;
+  await assertRejects(() => connect(endpoint), Error, "refused");
+  finish();
+  await closed;
+  assertEquals(errors.lines, []);
+});
+
+Deno.test("close() of an RPC plugin doesn't wait for sockets of other servers, which close them", async () => {
+  const { router, aborted, finish } = createSlowEnd();
+  const rpc = rpcPlugin({ router });
+  const websocket = rpc.getWebSocketConfig();
+  const opened: WebSocket[] = [];
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    (request) => {
+      let upgraded = new Response("other");
+      const upgrade: UpgradeServer["upgrade"] = (request, { data }) => {
+        const { socket, response } = Deno.upgradeWebSocket(request);
+        const ws = Object.assign(socket, { data }) as never;
+        socket.onmessage = ({ data }) => websocket.message(ws, data);
+        socket.onclose = () => websocket.close!(ws, 1000, "");
+        opened.push(socket);
+        upgraded = response;
+        return true;
+      };
+      rpc.upgradeToWebSocket({ upgrade }, request, {});
+      return upgraded;
+    },
+  );
+  await using client = await connect(endpointOf({ address: server.addr }));
+  client.send(subscribe("1", "slow"));
+  await client.next();
+  using errors = captureErrors();
+  await rpc.close!();
+  assertEquals(errors.lines, []);
+  opened[0]!.close();
+  await aborted;
+  finish();
+});
+
+Deno.test("A late shutdown reports no subscriptions if there are none", async () => {
+  const { router } = createSlowEnd();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const app = createApp({ plugins: [rpcPlugin({ router })] });
+  app.route({
+    path: "/",
+    loader() {
+      begun.resolve();
+      return promise;
+    },
+  });
+  const server = await app.serve({ ...SILENT, shutdownTimeout: 0.05 });
+  const url = `http://127.0.0.1:${server.address.port}/`;
+  const answer = fetch(url).then((response) => response.text(), () => "");
+  await begun.promise;
+  using errors = captureErrors();
+  await server.shutdown();
+  resolve("late");
+  await answer;
+  assertEquals(errors.lines, []);
 });
 
 for (const kind of ["cached()", "cacheResponse()"]) {
