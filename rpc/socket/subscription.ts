@@ -210,8 +210,9 @@ async function pump(
           ? new Tracked(value.id, await checkOutput(call, value.value))
           : await checkOutput(call, value);
       }
-      // The first values of many subscriptions may come at once.
-      const full = room();
+      // The first values of many subscriptions may come at once. Later ones don't
+      // wait for the others: a rare one would wait behind every flood.
+      const full = sent === 1 ? room() : undefined;
       if (full !== undefined) await full;
       // Another subscription may use the id by now.
       if (signal.aborted) return;
