@@ -279,6 +279,37 @@ Deno.test("A personal response has no headers that let shared caches store it", 
   await app.close();
 });
 
+Deno.test("A personal response keeps the headers that forbid shared caches to store it", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const kept = [
+    ["cdn-cache-control", "no-store"],
+    ["surrogate-control", "private"],
+    ["edge-control", "no-store"],
+    ["edge-control", "bypass-cache"],
+    ["x-litespeed-cache-control", "no-cache"],
+    ["x-litespeed-cache-control", "private,max-age=60"],
+    ["x-accel-expires", "0"],
+  ] as const;
+  const app = createApp({
+    plugins: [auth],
+    routes: kept.map(([name, value], i) => ({
+      path: `/${i}`,
+      handler: (_request: Request, context: Context) => {
+        getUser(context);
+        return new Response("page", { headers: { [name]: value } });
+      },
+    })),
+  });
+  for (const [i, [name, value]] of kept.entries()) {
+    const { headers } = await app.fetch(new Request(`http://localhost/${i}`));
+    assertEquals(headers.get(name), value);
+    assertEquals(headers.get("cache-control"), "private");
+  }
+  await app.close();
+});
+
 Deno.test("A response without a body that several requests get keeps no marks of one", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
