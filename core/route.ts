@@ -12,11 +12,18 @@ export type PathParams<Path extends string, Names extends string = never> =
     : Path extends `${infer Segment}/${infer Rest}` ? PathParams<
         Rest,
         | Names
-        | (Segment extends `:${infer Name}` | `**:${infer Name}`
-          ? Name extends
-            `${string}${"*" | "(" | "{" | "?" | "+" | ":" | "." | "-"}${string}`
-            ? string
-          : Name
+        | (string extends Segment ? string
+          : Segment extends `:${infer Name}` | `**:${infer Name}`
+            ? Name extends `${string}${
+              | "*"
+              | "("
+              | "{"
+              | "?"
+              | "+"
+              | ":"
+              | "."
+              | "-"}${string}` ? string
+            : Name
           : Segment extends `${string}${"*" | ":"}${string}` ? string
           : never)
       >

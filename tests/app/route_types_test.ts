@@ -55,6 +55,11 @@ Deno.test("Parameters have any name if the path has other syntax, or isn't known
     path: "/maybe/:id?",
     loader: ({ params }) => [`${params.id}`],
   });
+  const prefix: string = "/:team";
+  app.route({
+    path: `${prefix}/users/:id`,
+    loader: ({ params }) => [params.team, params.id],
+  });
   for (const name of ["x", "y"]) {
     app.route({ path: `/${name}/:id`, loader: ({ params }) => [params.id] });
   }
@@ -63,6 +68,7 @@ Deno.test("Parameters have any name if the path has other syntax, or isn't known
   assertEquals(await ask(app, "/digits/3"), ["3"]);
   assertEquals(await ask(app, "/maybe"), ["undefined"]);
   assertEquals(await ask(app, "/y/4"), ["4"]);
+  assertEquals(await ask(app, "/red/users/5"), ["red", "5"]);
 });
 
 Deno.test("A plugin can add routes below a path, and code can stand in for an app", async () => {
