@@ -54,7 +54,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     if (result instanceof Rejection) {
       const { credentialSource, reason } = result;
       core.emit({ type: "session_rejected", reason });
-      if (credentialSource === "cookie") this.#cookies.dropSession(reason);
+      if (credentialSource === "cookie") this.#cookies.dropSession();
     } else if (isVerified(result) && context !== undefined) {
       // authenticate() notes it by the request.
       noteSession(this);
@@ -245,7 +245,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
     if (this.verified !== old) return this.session;
     this.become(verified);
     if (old.credentialSource === "cookie") {
-      if (verified === undefined) this.#cookies.dropSession("revoked");
+      if (verified === undefined) this.#cookies.dropSession();
       else this.#setSessionCookie(verified);
     }
     return this.session;

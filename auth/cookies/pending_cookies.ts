@@ -1,4 +1,3 @@
-import type { RejectionReason } from "../events.ts";
 import { type CookieSettings, formatCookie } from "./cookie_settings.ts";
 import { cookiesOf, isPieceOf } from "./cookies.ts";
 
@@ -74,14 +73,12 @@ export class PendingCookies {
   }
 
   /**
-   * Removes the cookie of an invalid session. If the session has ended, a sign-in
-   * may have ended it while a script of the page sent this request. Then the
-   * browser may have the new cookie before this response.
+   * Removes the cookie of an invalid session. While a script's request runs, the
+   * user may sign in, so the browser may have a new cookie before this response.
    */
-  dropSession(reason: RejectionReason): void {
+  dropSession(): void {
     const mode = this.#header("sec-fetch-mode");
-    const isByScript = mode !== null && mode !== "navigate";
-    if (reason !== "revoked" || !isByScript) this.clearSession();
+    if (mode === null || mode === "navigate") this.clearSession();
   }
 
   /** Replaces the session's cookie, and removes all other pieces of it. */

@@ -161,6 +161,17 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
   }
 });
 
+Deno.test("The response to a script's malformed cookie doesn't remove the cookie of a later sign-in", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startSlow(strategy);
+    const browser = await server.signIn("ada");
+    const headers = { cookie: `${COOKIE}=malformed`, ...BY_SCRIPT };
+    await (await browser.ask("/me", { headers })).body?.cancel();
+    assertEquals(browser.received, []);
+    assertEquals(await nameOf(browser), "Ada");
+  }
+});
+
 Deno.test("A refresh whose session a sign-in ends doesn't remove the new cookie", async () => {
   for (const strategy of STORED) {
     for (const path of ["/slow", "/slow-refresh"]) {
