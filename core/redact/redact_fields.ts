@@ -47,10 +47,11 @@ const BEFORE_NAME = `:{,([<>\n\\${QUOTES}`;
  * a space, `token:abc1` may be the tag of a cache, and a password isn't.
  */
 const WORD =
-  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}[:=][ \t]{1,8}|(?<![^\s,;{([])([\w.-]{0,32}(?:password|passwd|pwd|passphrase)):(?![:=]))(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
+  /(?<=([\w-]{1,64})["'`]?[ \t]{0,8}[:=][ \t]{1,8}|(?<![^\s,;{([])([\w.-]{0,32}(?:password|passwd|pwd|passphrase)):(?![:=/]))(?=[^\s"'`<>()[\]{},;]{1,64}\d)[^\d\s"'`<>()[\]{},;][^\s"'`<>()[\]{},;]{5,}/g;
 
 /** A user and a password with a digit, as in `auth: "ada:abc123"`. */
-const USER = /^[^\s:"'`]{1,64}:(?=[^\s"'`]{0,64}\d)[^\s"'`/][^\s"'`]{5}/;
+const USER =
+  /^[^\s:"'`]{1,64}:(?!\d{1,5}\b)(?=[^\s"'`]{0,64}\d)[^\s"'`/][^\s"'`]{5}/;
 
 /** A symbol or a hidden field as `inspect()` shows it, such as `[Symbol(token)]`. */
 const SYMBOL = /(?:\[(?:Symbol\()?|Symbol\()[\w.-]{1,64}(\)?\]?)$/;

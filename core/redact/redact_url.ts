@@ -169,12 +169,17 @@ const secretNames = holder[NAMES] ??= new Set();
  */
 export function noteSecretParameter(name: string): void {
   const encoded = encodeURIComponent(name.toWellFormed());
-  secretNames.add(decodeASCII(encoded).toLowerCase());
+  const decoded = decodeASCII(encoded).replaceAll("+", " ");
+  secretNames.add(decoded.toLowerCase());
 }
 
 /** Whether the name of a query parameter or of a header marks a secret. */
 export function isSecretParameter(name: string): boolean {
-  if (secretNames.size > 0 && secretNames.has(name.toLowerCase())) return true;
+  if (secretNames.size > 0) {
+    // Forms write a space as `+`.
+    const spaced = name.replaceAll("+", " ").toLowerCase();
+    if (secretNames.has(spaced)) return true;
+  }
   // Most names are one word in lower case.
   const words = /[^a-z]/.test(name) ? separated(name) : name;
   if (SECRET_WORD.test(words)) return true;

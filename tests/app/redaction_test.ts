@@ -326,7 +326,7 @@ const HARMLESS = [
   "docker run -p 80:80 -p13306:3306 mysql:8, npm_config_registry_of_scope=x1, sk-folding-cube-animation-2",
   "it must begin with -----BEGIN PRIVATE KEY----- and end with -----END PRIVATE KEY-----, max_tokens = 100000",
   "tags token:abc123 and user:1:token:a1, hash:sha256, password:required, x::password::char20, password:=x12345",
-  `{ auth: "basic" } auth: 'github:read' auth: "https://a1.example" {"auth":"a:1"} auth:session took 5 ms`,
+  `{ auth: "basic" } auth: 'github:read' auth: "https://a1.example" auth: "2026-01-01T10:00:00.123Z" auth: "redis:6379/0-cluster" pwd:/home/user1/project {"auth":"a:1"} auth:session took 5 ms`,
   `items[count]: 'a' (token): x hash(password), "abc123" (password) => "abc123" rows[token] = 1`,
   `<input type="password"> <a title="password">Password 1</a> <token a="b">x</other> <td class="hash">`,
   'identified by "id", robot12345:abc, bot 12345: hello, /bot12345:x, Proc-Type: 4,ENCRYPTED',
