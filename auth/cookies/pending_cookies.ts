@@ -77,8 +77,10 @@ export class PendingCookies {
    * user may sign in, so the browser may have a new cookie before this response.
    */
   dropSession(): void {
-    const mode = this.#header("sec-fetch-mode");
-    if (mode === null || mode === "navigate") this.clearSession();
+    // Other clients send no destination, although Node's `fetch` sends a mode.
+    const isByScript = this.#header("sec-fetch-dest") !== null &&
+      this.#header("sec-fetch-mode") !== "navigate";
+    if (!isByScript) this.clearSession();
   }
 
   /** Replaces the session's cookie, and removes all other pieces of it. */

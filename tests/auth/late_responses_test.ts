@@ -17,7 +17,7 @@ import {
 const COOKIE = "app.session";
 const STORED = ["cookie", "hybrid"] as const;
 /** What browsers send with the requests of a script. */
-const BY_SCRIPT = { "sec-fetch-mode": "cors" };
+const BY_SCRIPT = { "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" };
 
 /** Starts an app whose requests to `/slow` wait for `finish()`. */
 async function startSlow(strategy: SessionStrategy, config: TestConfig = {}) {
@@ -148,7 +148,13 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
     // An explicit sign-out removes it, and so does the next page.
     await auth.signOut();
     assertEquals(auth.getCookieHeaders().length, 1);
-    for (const mode of [{}, { "sec-fetch-mode": "navigate" }]) {
+    const loads = [
+      {},
+      { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+      // What Node's `fetch` sends.
+      { "sec-fetch-mode": "cors" },
+    ];
+    for (const mode of loads) {
       const page = await server.plugin.authenticate(
         new Request("http://localhost/", { headers: { cookie, ...mode } }),
       );
@@ -156,7 +162,7 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
     }
     assertEquals(
       server.events.filter(({ type }) => type === "session_rejected").length,
-      4,
+      5,
     );
   }
 });
