@@ -214,8 +214,8 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   }
 
   async function openSocket(request: Request, ctx: unknown): Promise<Response> {
-    const sockets = await (upgrader ??= openUpgrader());
     if (isClosing) return refuse(shuttingDown());
+    const sockets = await (upgrader ??= openUpgrader());
     const isOpen = upgradeToWebSocket(sockets, request, ctx, generators);
     const response = sockets.response(request);
     if (isOpen) return response!;
