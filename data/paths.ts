@@ -21,8 +21,8 @@ const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
 const DECODED = /[\w.~!$&'()*+,;=:@|^[\]-]/;
 
 /**
- * Returns the normal form of a path: without query, fragment and trailing slashes,
- * and with equal escapes for all paths from which routes get the same parameters.
+ * Returns the normal form of a path. It has no query, fragment or trailing slashes.
+ * Its escapes are equal for all paths that give routes the same parameters:
  * `/café/@a` and `/caf%c3%a9/%40a/` are `/caf%C3%A9/@a`.
  */
 export function normalizePath(path: string): string {

@@ -4,7 +4,7 @@ import { HASHED, keyHash } from "../core/key_part.ts";
 export const MAX_NAME = 500;
 
 /**
- * Returns the name by which invalidations remember a scope: its hash, if it's long.
+ * Returns the name of a scope in the record of invalidations. A long one is hashed.
  * Clients choose some names, such as the paths of requests.
  */
 export function shortName(name: string): string {

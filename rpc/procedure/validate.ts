@@ -165,7 +165,7 @@ const MAX_ISSUE = 200;
 /**
  * Returns the path and text of the first issue, and how many more there are.
  *
- * @param count The number of issues, of which `details` may have only some.
+ * @param count The number of issues. `details` may have fewer.
  */
 export function firstIssue(details: ValidationDetails, count: number): string {
   if ("message" in details) return clip(details.message, MAX_ISSUE);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { createApp, type PluginHost, type Route } from "@quartet/kit/app";
 import { withAuth } from "@quartet/kit/auth";
 
-/** Returns the parameters with which a route of an app answers a path. */
+/** Returns what a route of an app answers, such as its parameters. */
 async function ask(
   app: ReturnType<typeof createApp>,
   path: string,

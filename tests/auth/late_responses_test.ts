@@ -16,7 +16,7 @@ import {
 
 const COOKIE = "app.session";
 const STORED = ["cookie", "hybrid"] as const;
-/** What browsers send with the requests of a script. */
+/** Headers of browsers for the requests of a script. */
 const BY_SCRIPT = { "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" };
 
 /** Starts an app whose requests to `/slow` wait for `finish()`. */
@@ -151,7 +151,7 @@ Deno.test("The response to an ended session's cookie doesn't remove the cookie o
     const loads = [
       {},
       { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
-      // What Node's `fetch` sends.
+      // Node's `fetch` sends this header alone.
       { "sec-fetch-mode": "cors" },
     ];
     for (const mode of loads) {
