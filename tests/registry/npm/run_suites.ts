@@ -11,7 +11,8 @@ export interface Result extends Outcome {
 const TIMEOUT = 900_000;
 
 /**
- * Runs suites with Node or Bun, with one process per module, side by side.
+ * Runs suites with Node or Bun, module by module side by side. Starts a new
+ * process for the rest of a module's suites if one has ended.
  *
  * @param leftOut Names of tests to skip, with the reason.
  */
@@ -24,19 +25,30 @@ export async function runSuites(
   const groups = Object.groupBy(suites, ({ path }) => path.split("/")[1]!);
   const ran = Object.values(groups).map(async (group) => {
     const results: Result[] = [];
-    const file = `${group![0]!.bundle}.json`;
-    const bundles = group!.map(({ bundle }) => bundle);
-    const { stdout, stderr } = await run(program, [runner, file, ...bundles], {
-      cwd,
-      env: { NO_COLOR: "1", LEFT_OUT: JSON.stringify([...leftOut]) },
-      signal: AbortSignal.timeout(TIMEOUT),
-    });
-    const outcomes: Record<string, Outcome[]> = await Deno.readTextFile(file)
-      .then(JSON.parse, () => ({}));
-    for (const { path, bundle } of group!) {
-      for (const outcome of outcomes[bundle] ?? [noOutcome(stdout + stderr)]) {
-        results.push({ path, ...outcome });
+    let rest = group!;
+    while (rest.length > 0) {
+      const bundles = rest.map(({ bundle }) => bundle);
+      const file = `${bundles[0]}.json`;
+      const { stdout, stderr } = await run(
+        program,
+        [runner, file, ...bundles],
+        {
+          cwd,
+          env: { NO_COLOR: "1", LEFT_OUT: JSON.stringify([...leftOut]) },
+          signal: AbortSignal.timeout(TIMEOUT),
+        },
+      );
+      const outcomes: Record<string, Outcome[]> = await Deno.readTextFile(file)
+        .then(
+          JSON.parse,
+          () => ({ [bundles[0]!]: [noOutcome(stdout + stderr)] }),
+        );
+      for (const { path, bundle } of rest) {
+        for (const outcome of outcomes[bundle] ?? []) {
+          results.push({ path, ...outcome });
+        }
       }
+      rest = rest.filter(({ bundle }) => !(bundle in outcomes));
     }
     return results;
   });
