@@ -330,7 +330,10 @@ Deno.test(
       await t.step(name, () => {
         console.log(summarize(name, results, suites.leftOut));
         const failed = results.filter(({ state }) => state === "failed");
-        assertEquals(failed, []);
+        const report = failed.map(({ path, name, reason }) =>
+          `${reason}\n${path}: ${name}`
+        );
+        assertEquals(failed.length, 0, report.join("\n\n"));
         const names = new Set(results.map(({ name }) => name));
         assertEquals(
           [...reasons.keys()].filter((it) => !names.has(it)),
