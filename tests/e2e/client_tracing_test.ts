@@ -700,15 +700,29 @@ testPage("close() restores the page's fetch", async (app, view) => {
   assertStrictEquals(echo.headers.traceparent, undefined);
 });
 
-/** Counts the attempts to send spans, which fail once it is a number. */
+/**
+ * Counts the attempts to send spans, which fail once `attempts` is a number. Until
+ * then, `isSending` tells whether one is under way.
+ */
 const COUNT_ATTEMPTS = `
   const native = fetch;
   globalThis.attempts = undefined;
+  globalThis.isSending = false;
   globalThis.fetch = async (...args) => {
-    const isAttempt = String(args[0]).endsWith("/api");
-    if (attempts === undefined || !isAttempt) return native(...args);
-    attempts++;
-    throw new TypeError("down");
+    if (!String(args[0]).endsWith("/api")) return native(...args);
+    if (attempts !== undefined) {
+      attempts++;
+      throw new TypeError("down");
+    }
+    isSending = true;
+    const response = await native(...args);
+    const body = response.json();
+    response.json = async () => {
+      await body;
+      isSending = false;
+      return body;
+    };
+    return response;
   };`;
 
 /**
@@ -721,6 +735,8 @@ async function attemptsAfter(
   code: string,
 ): Promise<number> {
   await sentSpan(app, "page:load");
+  // An answer that comes later would end the pause after the failures.
+  await view.page.waitForFunction("!isSending");
   await run(
     view,
     `attempts = 0;
