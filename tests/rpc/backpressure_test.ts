@@ -10,6 +10,7 @@ import {
   subscribe,
   writeAll,
 } from "./helpers.ts";
+import { concatBytes } from "../../core/bytes/bytes.ts";
 import type { Figures } from "./socket_server.ts";
 
 /** Starts the server in a child process, to measure its memory alone. */
@@ -170,9 +171,9 @@ for (
     for (let batch = 0; batch < 150; batch++) {
       const frames = Array.from({ length: 1_000 }, (_, i) => {
         const id = `${batch}-${i}`.padEnd(128);
-        return [...frame(JSON.stringify(subscribe(id, path, input)))];
+        return frame(JSON.stringify(subscribe(id, path, input)));
       });
-      await client.send(new Uint8Array(frames.flat()));
+      await client.send(concatBytes(frames));
       const { buffered } = await server.figures();
       // Nobody reads, so nothing waits because the socket was closed.
       if (buffered === 0 && most > MiB) break;
@@ -233,9 +234,9 @@ Deno.test("1,000 closed connections with 10 subscriptions each leave no memory b
     );
     const messages = Array.from(
       { length: 10 },
-      (_, i) => [...frame(JSON.stringify(subscribe(`${i}`, "wait")))],
+      (_, i) => frame(JSON.stringify(subscribe(`${i}`, "wait"))),
     );
-    const bytes = new Uint8Array(messages.flat());
+    const bytes = concatBytes(messages);
     for (const client of clients) await client.send(bytes);
     await Promise.all(clients.map(async (client) => {
       for (let i = 0; i < 10; i++) {

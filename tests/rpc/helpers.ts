@@ -18,6 +18,7 @@ import {
   rpcPlugin,
   type RPCPluginOptions,
 } from "@quartet/kit/rpc";
+import { concatBytes } from "../../core/bytes/bytes.ts";
 import { handshake as handshakeOf } from "../helpers.ts";
 
 /** Response to a request. */
@@ -237,15 +238,8 @@ export function frame(
     ? [126, length >> 8, length & 255]
     : [127, 0, 0, 0, 0, ...[24, 16, 8, 0].map((bits) => length >> bits & 255)];
   size[0]! |= 0x80;
-  return new Uint8Array([
-    (fin ? 0x80 : 0) | opcode,
-    ...size,
-    0,
-    0,
-    0,
-    0,
-    ...data,
-  ]);
+  const header = [(fin ? 0x80 : 0) | opcode, ...size, 0, 0, 0, 0];
+  return concatBytes([new Uint8Array(header), data]);
 }
 
 /** A socket with manual reads and writes. */
