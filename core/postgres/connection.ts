@@ -86,9 +86,11 @@ export function createConnection(
   client: PostgresClient,
   onError: OnError,
 ): PostgresConnection {
-  return driverOf(client) === "pg"
+  const connection = driverOf(client) === "pg"
     ? ofPg(client as unknown as Pg, onError)
     : ofPostgresJs(client as unknown as PostgresJs, onError);
+  let closed: Promise<unknown> | undefined;
+  return { ...connection, close: () => closed ??= connection.close() };
 }
 
 /** Seconds to wait for a connection to open or close by itself. */

@@ -1,3 +1,4 @@
+import { WorkCounter } from "../closing.ts";
 import type { PostgresConnection, PostgresRow } from "./connection.ts";
 import { isConflict } from "./errors.ts";
 
@@ -38,6 +39,7 @@ export function createPool(
   /** The connection that is being opened. */
   let opening: PostgresConnection | undefined;
   let mayGrow = true;
+  const closings = new WorkCounter();
 
   /** Opens a connection. */
   async function open(): Promise<void> {
@@ -49,7 +51,7 @@ export function createPool(
       all.add(connection);
     } finally {
       opening = undefined;
-      if (!all.has(connection)) connection.close();
+      if (!all.has(connection)) drop(connection);
     }
     release({ connection, idleBeats: 0 });
   }
@@ -85,7 +87,7 @@ export function createPool(
         const { connection } = member;
         if (++member.idleBeats > MAX_IDLE_BEATS && all.size > 1) {
           all.delete(connection);
-          return connection.close();
+          return drop(connection);
         }
         await connection.query("SELECT 1");
         release(member);
@@ -93,9 +95,19 @@ export function createPool(
     );
   }
 
-  /** Closes all connections at once. Resolves when they are closed. */
+  function drop(connection: PostgresConnection): Promise<unknown> {
+    closings.begin();
+    return connection.close().finally(closings.end);
+  }
+
+  /**
+   * Closes all connections at once. Resolves when they are closed, and those that
+   * were dropped before.
+   */
   function close(): Promise<unknown> {
-    return Promise.all([opening, ...all].map((each) => each?.close()));
+    if (opening !== undefined) drop(opening);
+    all.forEach(drop);
+    return closings.idle();
   }
 
   function free(): Promise<Member> {

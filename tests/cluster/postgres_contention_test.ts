@@ -40,6 +40,27 @@ async function untilAvailable<T>(call: () => T): Promise<Awaited<T>> {
   }
 }
 
+/**
+ * Keeps a driver's clients in `running` until they have ended.
+ *
+ * @param mayEnd Before it resolves, none ends.
+ */
+function trackEnds(create: () => unknown, mayEnd?: Promise<void>) {
+  const running = new Set<unknown>();
+  function connect() {
+    const client = create() as pg.Client;
+    running.add(client);
+    const end = client.end.bind(client) as (options: unknown) => unknown;
+    const endAndRemove = async (options: unknown) => {
+      await mayEnd;
+      await end(options);
+      running.delete(client);
+    };
+    return Object.assign(client, { end: endAndRemove });
+  }
+  return { connect, running };
+}
+
 for (const driver of driverNames) {
   for (const level of ["repeatable read", "serializable"]) {
     Deno.test({
@@ -194,30 +215,20 @@ for (const driver of driverNames) {
       }
     })();
     const url = `postgres://user@127.0.0.1:${listener.addr.port}/test`;
-    const create = DRIVERS[driver](url);
-    const clients = new Set<unknown>();
+    const { connect, running } = trackEnds(DRIVERS[driver](url));
     const store = createPostgresSessionStore({
-      connect() {
-        const client = create() as pg.Client;
-        clients.add(client);
-        const end = client.end.bind(client) as (options: unknown) => unknown;
-        const endAndRemove = async (options: unknown) => {
-          await end(options);
-          clients.delete(client);
-        };
-        return Object.assign(client, { end: endAndRemove });
-      },
+      connect: connect as never,
       timeout: 0.01,
       onError() {},
     });
     await assertRejects(async () => await store.get("1"), UnavailableError);
     await store.close();
-    assertEquals(clients.size, 0);
+    assertEquals(running.size, 0);
     listener.close();
     await serving;
   });
 
-  Deno.test(`A closed store stops connecting (${driver})`, async () => {
+  Deno.test(`A closed store stops connecting, and waits for clients that had failed to connect (${driver})`, async () => {
     let accepted = 0;
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const accepting = (async () => {
@@ -227,13 +238,21 @@ for (const driver of driverNames) {
       }
     })();
     const url = `postgres://user@127.0.0.1:${listener.addr.port}/test`;
+    const ending = Promise.withResolvers<void>();
+    const { connect, running } = trackEnds(
+      DRIVERS[driver](url),
+      ending.promise,
+    );
     const store = createPostgresSessionStore({
-      connect: DRIVERS[driver](url) as never,
+      connect: connect as never,
       timeout: 0.1,
       onError() {},
     });
     await assertRejects(async () => await store.get("1"), UnavailableError);
-    await store.close();
+    const closed = store.close();
+    setTimeout(ending.resolve, 20);
+    await closed;
+    assertEquals(running.size, 0);
     const before = accepted;
     assertLess(0, before);
     await new Promise((resolve) => setTimeout(resolve, 100));
