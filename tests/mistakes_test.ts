@@ -7,6 +7,7 @@
 
 import {
   assertEquals,
+  assertMatch,
   assertRejects,
   assertStringIncludes,
   assertThrows,
@@ -35,7 +36,7 @@ import {
   procedure,
   rpcPlugin,
 } from "@quartet/kit/rpc";
-import { createClient } from "@quartet/kit/rpc/client";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { infiniteQueryOptions } from "@quartet/kit/rpc/tanstack";
 import {
   createOTLPReceiver,
@@ -389,18 +390,46 @@ Deno.test("A sign-in that isn't awaited is logged, because its cookie is lost", 
   ]);
 });
 
-Deno.test("A procedure that returns a Response reports what to return", async () => {
-  const errors: unknown[] = [];
-  const page = createRouter({
-    page: procedure.query(() => new Response("hello")),
-  }, { onError: (error) => errors.push(error) });
-  const request = new Request("http://localhost/?path=page");
-  const response = await page.handler(request);
-  assertEquals(response.status, 500);
-  assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
-  assertEquals(errors.map(String), [
-    "TypeError: Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
-  ]);
+Deno.test("An output that can't be sent reports what to return or set, over HTTP and on a socket", async () => {
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  const unsent =
+    "Cannot answer a call: JSON can't represent its output; set a transformer for the router";
+  const cases: [unknown, string, RegExp][] = [
+    [
+      new Response("hello"),
+      "Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
+      /undefined/,
+    ],
+    [1n, unsent, /BigInt/],
+    [cycle, unsent, /circ/],
+  ];
+  for (const [output, message, cause] of cases) {
+    const errors: Error[] = [];
+    const router = createRouter({
+      query: procedure.query((): unknown => output),
+      stream: procedure.subscription(async function* (): AsyncGenerator {
+        yield output;
+      }),
+    }, { onError: (error) => errors.push(error as Error) });
+    await using app = createApp({ plugins: [rpcPlugin({ router })] });
+    const server = await app.serve({ port: 0, onListen() {} });
+    const httpEndpoint = `http://127.0.0.1:${server.address.port}/api/rpc`;
+    const rpc = wrong(createClient({ httpEndpoint }));
+    const failures = [
+      () => rpc.query.query(),
+      async () => {
+        for await (const _ of rpc.stream.subscribe()) { /* none comes */ }
+      },
+    ];
+    for (const fail of failures) {
+      const error = await assertRejects(fail, RPCClientError);
+      assertEquals(error.code, "INTERNAL_ERROR");
+    }
+    assertEquals(errors.map(String), Array(2).fill(`TypeError: ${message}`));
+    for (const error of errors) assertMatch(`${error.cause}`, cause);
+    await server.shutdown();
+  }
 });
 
 Deno.test("Wrong calls of procedures reject with the right call", async () => {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { checkRequest, isResponse } from "../../core/http/message.ts";
+import { checkRequest } from "../../core/http/message.ts";
 import { readBodyText } from "../../core/http/read_body.ts";
 import { isA } from "../../core/check/rules.ts";
 import { attempt, type MaybePromise, whenDone } from "../../core/promises.ts";
@@ -38,7 +38,7 @@ import {
   respond,
   respondError,
 } from "./respond.ts";
-import { perform } from "./run.ts";
+import { dataMember, perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
 /** The parts of a router that HTTP and WebSockets share. */
@@ -241,15 +241,7 @@ export function createHTTPHandler(
   }
 
   function success(data: unknown): string {
-    if (isResponse(data)) {
-      throw new TypeError(
-        "Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
-      );
-    }
-    const text = JSON.stringify(
-      transformer === undefined ? data : transformer.stringify(data),
-    ) as string | undefined;
-    return text === undefined ? '{"ok":true}' : `{"ok":true,"data":${text}}`;
+    return `{"ok":true${dataMember(data, transformer)}}`;
   }
 }
 

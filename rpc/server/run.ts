@@ -7,6 +7,7 @@
  */
 
 import { kindOf } from "../../core/check/rules.ts";
+import { isResponse } from "../../core/http/message.ts";
 import { type MaybePromise, whenDone } from "../../core/promises.ts";
 import { currentScope, runWithin } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
@@ -18,6 +19,7 @@ import {
   validate,
   type Validation,
 } from "../procedure/validate.ts";
+import type { Transformer } from "../protocol.ts";
 import { type Call, HandlerArguments } from "./call.ts";
 import { invalidReason } from "./report.ts";
 import { inSpan, spanAttributes } from "./tracing.ts";
@@ -133,6 +135,33 @@ export async function checkOutput(
   throw new TypeError(
     `Cannot answer ${path}: its output doesn't match its schema: ${details}`,
   );
+}
+
+/**
+ * Returns the member of an answer that contains an output. `undefined` has none.
+ *
+ * @throws {TypeError} If JSON can't represent it. Errors of the transformer are
+ * rethrown.
+ */
+export function dataMember(
+  output: unknown,
+  transformer: Transformer | undefined,
+): string {
+  if (isResponse(output)) {
+    throw new TypeError(
+      "Cannot answer a call: its output must be data, received a Response; return what it contains, or throw an RPCError",
+    );
+  }
+  if (transformer !== undefined) output = transformer.stringify(output);
+  try {
+    const text = JSON.stringify(output) as string | undefined;
+    return text === undefined ? "" : `,"data":${text}`;
+  } catch (cause) {
+    throw new TypeError(
+      "Cannot answer a call: JSON can't represent its output; set a transformer for the router",
+      { cause },
+    );
+  }
 }
 
 /**

@@ -11,10 +11,9 @@ import { pause, yieldToEventLoop } from "../../core/promises.ts";
 import { SubscriptionScope } from "../channel/message_ring.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import type { Transformer } from "../protocol.ts";
 import { Call, type Endpoint } from "../server/call.ts";
 import type { RouterParts } from "../server/http.ts";
-import { checkOutput, run, toIterator } from "../server/run.ts";
+import { checkOutput, dataMember, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
 import {
   type ConnectionState,
@@ -115,11 +114,14 @@ export async function streamTo(
     if (signal.aborted) return;
     sessions?.add(end);
     const values = toIterator(await run(call, input), call.path);
-    const encode = encoder(id, transformer);
+    const head = `{"type":"data","id":${JSON.stringify(id)}`;
     const send = (value: unknown) => {
       // From here on, the values carry the client's position.
       scope.start();
-      const message = encode(value);
+      const isTracked = value instanceof Tracked;
+      const data = dataMember(isTracked ? value.value : value, transformer);
+      const end = isTracked ? `,"eventId":${JSON.stringify(value.id)}}` : "}";
+      const message = head + data + end;
       push(message);
       traffic?.add(message);
     };
@@ -236,23 +238,6 @@ async function pump(
     // error has already ended it.
     await (isSuspended ? stop() : stopped);
   }
-}
-
-/** Returns a function that encodes the values of a subscription as messages. */
-function encoder(
-  id: string,
-  transformer: Transformer | undefined,
-): (value: unknown) => string {
-  const head = `{"type":"data","id":${JSON.stringify(id)}`;
-  return (value) => {
-    const isTracked = value instanceof Tracked;
-    const data = isTracked ? value.value : value;
-    const text = JSON.stringify(
-      transformer === undefined ? data : transformer.stringify(data),
-    );
-    const end = isTracked ? `,"eventId":${JSON.stringify(value.id)}}` : "}";
-    return text === undefined ? head + end : `${head},"data":${text}${end}`;
-  };
 }
 
 /** Waits until the client has read most of the backlog, or is gone. */
