@@ -11,8 +11,8 @@ export interface Result extends Outcome {
 const TIMEOUT = 900_000;
 
 /**
- * Runs suites with Node or Bun, module by module side by side. Starts a new
- * process for the rest of a module's suites if one has ended.
+ * Runs suites with Node or Bun, module by module side by side. If the runner ends
+ * early, a new process runs the rest of the module's suites.
  *
  * @param leftOut Names of tests to skip, with the reason.
  */
@@ -29,7 +29,7 @@ export async function runSuites(
     while (rest.length > 0) {
       const bundles = rest.map(({ bundle }) => bundle);
       const file = `${bundles[0]}.json`;
-      const { stdout, stderr } = await run(
+      const { code, stdout, stderr } = await run(
         program,
         [runner, file, ...bundles],
         {
@@ -39,10 +39,11 @@ export async function runSuites(
         },
       );
       const outcomes: Record<string, Outcome[]> = await Deno.readTextFile(file)
-        .then(
-          JSON.parse,
-          () => ({ [bundles[0]!]: [noOutcome(stdout + stderr)] }),
-        );
+        .then(JSON.parse, () => ({}));
+      const next = bundles.find((bundle) => !(bundle in outcomes));
+      if (next !== undefined && (code !== 0 || next === bundles[0])) {
+        outcomes[next] = [noOutcome(stdout + stderr)];
+      }
       for (const { path, bundle } of rest) {
         for (const outcome of outcomes[bundle] ?? []) {
           results.push({ path, ...outcome });
@@ -56,7 +57,7 @@ export async function runSuites(
 }
 
 function noOutcome(printed: string): Outcome {
-  const reason = `The process ended before the file was run:\n${
+  const reason = `The process ended before the file had run:\n${
     printed.slice(-4_000)
   }`;
   return { name: "The file as a whole", state: "failed", reason };
