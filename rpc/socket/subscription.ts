@@ -120,8 +120,8 @@ export async function streamTo(
       scope.start();
       const isTracked = value instanceof Tracked;
       const data = dataMember(isTracked ? value.value : value, transformer);
-      const end = isTracked ? `,"eventId":${JSON.stringify(value.id)}}` : "}";
-      const message = head + data + end;
+      const tail = isTracked ? `,"eventId":${JSON.stringify(value.id)}}` : "}";
+      const message = head + data + tail;
       push(message);
       traffic?.add(message);
     };

@@ -701,8 +701,8 @@ testPage("close() restores the page's fetch", async (app, view) => {
 });
 
 /**
- * Counts the attempts to send spans, which fail once `attempts` is a number. Until
- * then, `isSending` tells whether one is under way.
+ * Counts the attempts to send spans. Once `attempts` is a number, they fail. Until
+ * then, `isSending` is true while one is under way.
  */
 const COUNT_ATTEMPTS = `
   const native = fetch;
